@@ -1,0 +1,2 @@
+//! manyhash
+fn main() {}

@@ -1,0 +1,2 @@
+//! manysum
+fn main() {}

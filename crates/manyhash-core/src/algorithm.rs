@@ -1,0 +1,219 @@
+//! Algorithms: compression functions written once over [`Vector`](crate::simd::Vector), and what turns them into the
+//! digests that the standards name.
+//!
+//! A *family* is a compression function; an *algorithm* is a family with its initial state and the length of its
+//! digest. SHA-224 and SHA-256 are two algorithms of one family, and could share a group of lanes.
+
+mod md5;
+mod sha1;
+mod sha2;
+mod sha256;
+pub(crate) mod sha512;
+
+pub use md5::Md5;
+pub use sha1::Sha1;
+pub use sha256::Sha256;
+pub use sha512::Sha512;
+
+pub(crate) use md5::T as MD5_T;
+pub(crate) use sha1::K as SHA1_K;
+pub(crate) use sha256::K as SHA256_K;
+pub(crate) use sha512::K as SHA512_K;
+
+use crate::backend::{Backend, Registers};
+use crate::kernel::KernelSet;
+use crate::simd::{BLOCK_WORDS, Vector, Word};
+
+/// Bytes in the longest block of any family, SHA-512's.
+pub const MAX_BLOCK_BYTES: usize = 128;
+
+/// Bytes in the longest digest of any algorithm, SHA-512's.
+pub const MAX_DIGEST_BYTES: usize = 64;
+
+/// The running hash of one message: [`Family::STATE_WORDS`] words, the rest unused.
+pub type State<F> = [<F as Family>::Word; 8];
+
+/// A compression function.
+pub trait Family: sealed::Sealed + Copy + core::fmt::Debug + Send + Sync + 'static {
+    /// The word that it computes with.
+    type Word: Word;
+    /// Words of state.
+    const STATE_WORDS: usize;
+    /// Whether the bytes of words and lengths stand most significant first.
+    const BIG_ENDIAN: bool;
+    /// Bytes in a block: 16 words.
+    const BLOCK_BYTES: usize = BLOCK_WORDS * Self::Word::BYTES;
+    /// Bytes of the message's length, in bits, that end its last block: 2 words.
+    const LENGTH_BYTES: usize = 2 * Self::Word::BYTES;
+
+    /// The kernels that `backend` has for it.
+    fn kernels(backend: Backend) -> KernelSet<Self>;
+
+    /// Writes the last one or two blocks of a message to `padded` and returns their number.
+    ///
+    /// `tail` is what follows the message's last whole block, `length` the whole message's length in bytes. RFC 1321,
+    /// 3.1 and 3.2; FIPS 180-4, 5.1: a 1 bit, zeros, and the length in bits.
+    ///
+    /// # Panics
+    /// If `tail` is as long as a block.
+    fn pad(tail: &[u8], length: u128, padded: &mut [u8; 2 * MAX_BLOCK_BYTES]) -> usize {
+        assert!(tail.len() < Self::BLOCK_BYTES, "a tail is shorter than a block");
+        let blocks = if tail.len() + 1 + Self::LENGTH_BYTES <= Self::BLOCK_BYTES { 1 } else { 2 };
+        let end = blocks * Self::BLOCK_BYTES;
+        padded[..tail.len()].copy_from_slice(tail);
+        padded[tail.len()..end].fill(0);
+        padded[tail.len()] = 0x80;
+        // RFC 1321, 3.2 keeps the low 64 bits of a length; no message in memory or on disk reaches the limits.
+        let bits = length.wrapping_mul(8);
+        let field = &mut padded[end - Self::LENGTH_BYTES..end];
+        if Self::BIG_ENDIAN {
+            field.copy_from_slice(&bits.to_be_bytes()[16 - Self::LENGTH_BYTES..]);
+        } else {
+            field.copy_from_slice(&bits.to_le_bytes()[..Self::LENGTH_BYTES]);
+        }
+        blocks
+    }
+
+    /// The state as bytes, whose first [`Algorithm::digest_bytes`] are the digest.
+    fn digest(state: &State<Self>) -> [u8; MAX_DIGEST_BYTES] {
+        let mut digest = [0; MAX_DIGEST_BYTES];
+        for (bytes, word) in digest.chunks_exact_mut(Self::Word::BYTES).zip(&state[..Self::STATE_WORDS]) {
+            word.write(Self::BIG_ENDIAN, bytes);
+        }
+        digest
+    }
+}
+
+/// A family's compression function for any vector.
+pub(crate) trait Compress: Family<Word: Registers> {
+    /// Whether two groups of lanes are interleaved as well, because one alone leaves the ports idle.
+    const INTERLEAVE: bool = true;
+
+    /// Advances each lane's state by its block.
+    fn compress<V: Vector<Word = Self::Word>>(proof: V::Proof, state: &mut [V; 8], block: [V; BLOCK_WORDS]);
+}
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+/// A hash algorithm by its name.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+#[non_exhaustive]
+pub enum Algorithm {
+    /// MD5, RFC 1321. Broken for signatures; fixed in S3's ETag and many manifests.
+    Md5,
+    /// SHA-1, FIPS 180-4. Broken for signatures; fixed in Git and BitTorrent.
+    Sha1,
+    /// SHA-224, FIPS 180-4.
+    Sha224,
+    /// SHA-256, FIPS 180-4.
+    Sha256,
+    /// SHA-384, FIPS 180-4.
+    Sha384,
+    /// SHA-512, FIPS 180-4.
+    Sha512,
+    /// SHA-512/256, FIPS 180-4.
+    Sha512_256,
+}
+
+/// An algorithm's family, with the state that a message starts from.
+#[derive(Clone, Copy, Debug)]
+pub enum Start {
+    /// MD5's family.
+    Md5(State<Md5>),
+    /// SHA-1's family.
+    Sha1(State<Sha1>),
+    /// The family of SHA-224 and SHA-256.
+    Sha256(State<Sha256>),
+    /// The family of SHA-384, SHA-512 and SHA-512/256.
+    Sha512(State<Sha512>),
+}
+
+impl Algorithm {
+    /// Every algorithm, in the order of their standards.
+    pub const ALL: [Algorithm; 7] =
+        [Self::Md5, Self::Sha1, Self::Sha224, Self::Sha256, Self::Sha384, Self::Sha512, Self::Sha512_256];
+
+    /// The name, as coreutils and OpenSSL spell it: `sha256`, `sha512-256`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Md5 => "md5",
+            Self::Sha1 => "sha1",
+            Self::Sha224 => "sha224",
+            Self::Sha256 => "sha256",
+            Self::Sha384 => "sha384",
+            Self::Sha512 => "sha512",
+            Self::Sha512_256 => "sha512-256",
+        }
+    }
+
+    /// Bytes in a digest.
+    pub const fn digest_bytes(self) -> usize {
+        match self {
+            Self::Md5 => 16,
+            Self::Sha1 => 20,
+            Self::Sha224 => 28,
+            Self::Sha256 | Self::Sha512_256 => 32,
+            Self::Sha384 => 48,
+            Self::Sha512 => 64,
+        }
+    }
+
+    /// Bytes in a block.
+    pub const fn block_bytes(self) -> usize {
+        match self {
+            Self::Md5 | Self::Sha1 | Self::Sha224 | Self::Sha256 => 64,
+            Self::Sha384 | Self::Sha512 | Self::Sha512_256 => 128,
+        }
+    }
+
+    /// The family and the initial state.
+    pub const fn start(self) -> Start {
+        match self {
+            Self::Md5 => Start::Md5(md5::INITIAL),
+            Self::Sha1 => Start::Sha1(sha1::INITIAL),
+            Self::Sha224 => Start::Sha256(sha256::INITIAL_224),
+            Self::Sha256 => Start::Sha256(sha256::INITIAL_256),
+            Self::Sha384 => Start::Sha512(sha512::INITIAL_384),
+            Self::Sha512 => Start::Sha512(sha512::INITIAL_512),
+            Self::Sha512_256 => Start::Sha512(sha512::INITIAL_512_256),
+        }
+    }
+}
+
+impl core::fmt::Display for Algorithm {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// A name that is no [`Algorithm`]'s.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct UnknownAlgorithm;
+
+impl core::fmt::Display for UnknownAlgorithm {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str("unknown algorithm; expected one of")?;
+        for (i, algorithm) in Algorithm::ALL.into_iter().enumerate() {
+            write!(f, "{} {algorithm}", if i == 0 { "" } else { "," })?;
+        }
+        Ok(())
+    }
+}
+
+impl core::error::Error for UnknownAlgorithm {}
+
+impl core::str::FromStr for Algorithm {
+    type Err = UnknownAlgorithm;
+
+    /// Takes the spellings in use: upper or lower case, `sha256` or `sha-256`, `sha512-256`, `sha512/256` or
+    /// `sha512_256`.
+    fn from_str(name: &str) -> Result<Self, UnknownAlgorithm> {
+        let letters = |name: &'static str| name.bytes().filter(|byte| *byte != b'-');
+        let given = || {
+            name.bytes().filter(|byte| !matches!(byte, b'-' | b'_' | b'/')).map(|byte| byte.to_ascii_lowercase())
+        };
+        Self::ALL.into_iter().find(|algorithm| letters(algorithm.name()).eq(given())).ok_or(UnknownAlgorithm)
+    }
+}

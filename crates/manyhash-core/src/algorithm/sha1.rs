@@ -1,0 +1,92 @@
+//! SHA-1, FIPS 180-4 (6.1).
+
+#[cfg(target_arch = "x86_64")]
+mod x86_sha;
+
+use super::{Compress, Family, sealed};
+use crate::backend::Backend;
+use crate::kernel::KernelSet;
+use crate::simd::{BLOCK_WORDS, Vector};
+
+/// The SHA-1 compression function: 5 words of 32 bits, blocks of 64 bytes, big-endian.
+#[derive(Clone, Copy, Debug)]
+pub struct Sha1;
+
+/// FIPS 180-4, 5.3.1.
+pub(super) const INITIAL: [u32; 8] = [0x6745_2301, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476, 0xc3d2_e1f0, 0, 0, 0];
+
+/// FIPS 180-4, 4.2.1: one constant for every 20 rounds.
+pub(crate) const K: [u32; 4] = [0x5a82_7999, 0x6ed9_eba1, 0x8f1b_bcdc, 0xca62_c1d6];
+
+impl sealed::Sealed for Sha1 {}
+
+impl Family for Sha1 {
+    type Word = u32;
+    const STATE_WORDS: usize = 5;
+    const BIG_ENDIAN: bool = true;
+
+    fn kernels(backend: Backend) -> KernelSet<Self> {
+        #[allow(unused_mut, reason = "no dedicated instructions on this target")]
+        let mut kernels = backend.kernels();
+        #[cfg(target_arch = "x86_64")]
+        if let Some(proof) = backend.x86_sha() {
+            kernels.extend(x86_sha::kernels(proof));
+        }
+        kernels
+    }
+}
+
+impl Compress for Sha1 {
+    #[inline(always)]
+    fn compress<V: Vector<Word = u32>>(proof: V::Proof, state: &mut [V; 8], mut w: [V; BLOCK_WORDS]) {
+        let [mut a, mut b, mut c, mut d, mut e, ..] = *state;
+
+        // FIPS 180-4, 6.1.2, step 3, with names that move instead of values; the message schedule (step 1) is a
+        // window of 16 words that a round advances by one.
+        macro_rules! round {
+            ($f:ident, $a:ident, $b:ident, $c:ident, $d:ident, $e:ident, $t:expr) => {
+                let t = $t;
+                if t >= 16 {
+                    w[t % 16] = w[(t + 13) % 16].xor(w[(t + 8) % 16]).xor(w[(t + 2) % 16]).xor(w[t % 16]);
+                    w[t % 16] = w[t % 16].rotate_left::<1>();
+                }
+                let sum = $e.add(V::splat(proof, K[t / 20]).add(w[t % 16])).pin();
+                $e = sum.add($f($b, $c, $d)).add($a.rotate_left::<5>());
+                $b = $b.rotate_left::<30>();
+            };
+        }
+        macro_rules! rounds {
+            ($f:ident: $($t:literal)*) => {
+                $(
+                    round!($f, a, b, c, d, e, $t);
+                    round!($f, e, a, b, c, d, $t + 1);
+                    round!($f, d, e, a, b, c, $t + 2);
+                    round!($f, c, d, e, a, b, $t + 3);
+                    round!($f, b, c, d, e, a, $t + 4);
+                )*
+            };
+        }
+        rounds!(ch: 0 5 10 15);
+        rounds!(parity: 20 25 30 35);
+        rounds!(maj: 40 45 50 55);
+        rounds!(parity: 60 65 70 75);
+
+        for (state, word) in state.iter_mut().zip([a, b, c, d, e]) {
+            *state = state.add(word);
+        }
+    }
+}
+
+// FIPS 180-4, 4.1.1.
+#[inline(always)]
+fn ch<V: Vector>(x: V, y: V, z: V) -> V {
+    x.choose(y, z)
+}
+#[inline(always)]
+fn parity<V: Vector>(x: V, y: V, z: V) -> V {
+    x.xor3(y, z)
+}
+#[inline(always)]
+fn maj<V: Vector>(x: V, y: V, z: V) -> V {
+    x.majority(y, z)
+}

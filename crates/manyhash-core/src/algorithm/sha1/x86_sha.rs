@@ -1,0 +1,82 @@
+//! SHA-1 by the x86 SHA extensions: one message, or two interleaved so that one's latency hides behind the other.
+//!
+//! The functions enable no AVX, for the reason given beside SHA-256's.
+
+use super::Sha1;
+use crate::backend::X86Sha;
+use crate::kernel::{Kernel, LaneStates};
+use core::arch::x86_64::*;
+
+pub(super) fn kernels(_: X86Sha) -> [Kernel<Sha1>; 2] {
+    // SAFETY: `run` keeps to `Run` for its number of messages, and the `X86Sha` proves its instructions.
+    unsafe { [Kernel::new("sha-ni", 1, run::<1>), Kernel::new("sha-ni, two streams", 2, run::<2>)] }
+}
+
+/// # Safety
+/// That of [`Run`](crate::kernel::Run) for `N` messages; the CPU has the features named here.
+#[target_feature(enable = "sha,sse4.1,ssse3")]
+unsafe fn run<const N: usize>(states: &mut LaneStates<Sha1>, first: usize, messages: &[&[u8]], blocks: usize) {
+    let big_endian = _mm_set_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    // The instructions want the words a b c d, most significant first, and e in the most significant word.
+    let mut abcd = [_mm_setzero_si128(); N];
+    let mut e = [_mm_setzero_si128(); N];
+    for s in 0..N {
+        let [a, b, c, d, last, ..] = states.get(first + s).map(u32::cast_signed);
+        abcd[s] = _mm_set_epi32(a, b, c, d);
+        e[s] = _mm_set_epi32(last, 0, 0, 0);
+    }
+
+    for block in 0..blocks {
+        let mut w = [[_mm_setzero_si128(); 4]; N];
+        let (abcd_before, e_before) = (abcd, e);
+        // Four rounds, with function and constant number `$f`; words 16 on from those of the last four groups:
+        // FIPS 180-4, 6.1.2, steps 1 and 3. After the first four rounds, `e` holds the `a` of four rounds before,
+        // from which `sha1nexte` makes the next `e`.
+        macro_rules! four_rounds {
+            ($f:literal: $($i:literal)*) => {
+                $(
+                    for s in 0..N {
+                        let w = &mut w[s];
+                        if $i < 4 {
+                            // SAFETY: `messages` has `N` slices of `blocks` blocks each.
+                            let words = unsafe {
+                                let from = messages.get_unchecked(s).as_ptr().add(64 * block + 16 * $i);
+                                _mm_loadu_si128(from.cast())
+                            };
+                            w[$i % 4] = _mm_shuffle_epi8(words, big_endian);
+                        } else {
+                            let sum = _mm_sha1msg1_epu32(w[$i % 4], w[($i + 1) % 4]);
+                            w[$i % 4] = _mm_sha1msg2_epu32(_mm_xor_si128(sum, w[($i + 2) % 4]), w[($i + 3) % 4]);
+                        }
+                        let we = if $i == 0 {
+                            _mm_add_epi32(e[s], w[$i % 4])
+                        } else {
+                            _mm_sha1nexte_epu32(e[s], w[$i % 4])
+                        };
+                        e[s] = abcd[s];
+                        abcd[s] = _mm_sha1rnds4_epu32::<$f>(abcd[s], we);
+                    }
+                )*
+            };
+        }
+        four_rounds!(0: 0 1 2 3 4);
+        four_rounds!(1: 5 6 7 8 9);
+        four_rounds!(2: 10 11 12 13 14);
+        four_rounds!(3: 15 16 17 18 19);
+        for s in 0..N {
+            e[s] = _mm_sha1nexte_epu32(e[s], e_before[s]);
+            abcd[s] = _mm_add_epi32(abcd[s], abcd_before[s]);
+        }
+    }
+
+    for s in 0..N {
+        let mut words = [[0u32; 4]; 2];
+        // SAFETY: 16 bytes each.
+        unsafe {
+            _mm_storeu_si128(words[0].as_mut_ptr().cast(), abcd[s]);
+            _mm_storeu_si128(words[1].as_mut_ptr().cast(), e[s]);
+        }
+        let [[d, c, b, a], [.., last]] = words;
+        states.set(first + s, &[a, b, c, d, last, 0, 0, 0]);
+    }
+}

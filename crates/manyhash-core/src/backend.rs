@@ -1,0 +1,344 @@
+//! What the CPU has, and the kernels compiled for it: the only place that chooses by ISA.
+
+#[cfg(target_arch = "x86_64")]
+use crate::algorithm::sha512::x86_schedule;
+use crate::algorithm::{Compress, Sha512};
+use crate::kernel::{Kernel, KernelSet, LaneStates};
+#[cfg(target_arch = "x86_64")]
+use crate::simd::avx2::{self, Avx2};
+#[cfg(target_arch = "x86_64")]
+use crate::simd::avx512::{self, Avx512};
+use crate::simd::pair::Pair;
+use crate::simd::portable::{Array, Portable};
+#[cfg(target_arch = "x86_64")]
+use crate::simd::sse2::{self, Sse2};
+use crate::simd::{Vector, Word};
+use core::fmt;
+
+/// A tier of SIMD instructions that this CPU has.
+///
+/// Safe code gets one only from [`detect`](Self::detect), [`named`](Self::named) or [`available`](Self::available),
+/// which ask the CPU: to hold a `Backend` is to know that its instructions can run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Backend(Tier);
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Tier {
+    Portable,
+    #[cfg(target_arch = "x86_64")]
+    Sse2,
+    #[cfg(target_arch = "x86_64")]
+    Avx2,
+    #[cfg(target_arch = "x86_64")]
+    Avx512,
+}
+
+/// Every tier of any target, worst first; names are also valid where the tier itself is not.
+const NAMES: [&str; 4] = ["portable", "sse2", "avx2", "avx512"];
+
+/// Whether the CPU has every one of these features: at run time where the standard library can tell.
+#[cfg(target_arch = "x86_64")]
+macro_rules! has {
+    ($($feature:tt),*) => {{
+        #[cfg(feature = "std")]
+        let has = true $(&& std::arch::is_x86_feature_detected!($feature))*;
+        #[cfg(not(feature = "std"))]
+        let has = true $(&& cfg!(target_feature = $feature))*;
+        has
+    }};
+}
+
+impl Tier {
+    const ALL: &[Tier] = &[
+        Tier::Portable,
+        #[cfg(target_arch = "x86_64")]
+        Tier::Sse2,
+        #[cfg(target_arch = "x86_64")]
+        Tier::Avx2,
+        #[cfg(target_arch = "x86_64")]
+        Tier::Avx512,
+    ];
+
+    fn name(self) -> &'static str {
+        match self {
+            Tier::Portable => "portable",
+            #[cfg(target_arch = "x86_64")]
+            Tier::Sse2 => "sse2",
+            #[cfg(target_arch = "x86_64")]
+            Tier::Avx2 => "avx2",
+            #[cfg(target_arch = "x86_64")]
+            Tier::Avx512 => "avx512",
+        }
+    }
+
+    /// Each tier includes the ones before it, and what every CPU of its time had beside it.
+    fn detected(self) -> bool {
+        match self {
+            Tier::Portable => true,
+            #[cfg(target_arch = "x86_64")]
+            Tier::Sse2 => true,
+            #[cfg(target_arch = "x86_64")]
+            Tier::Avx2 => has!("avx2", "bmi1", "bmi2"),
+            #[cfg(target_arch = "x86_64")]
+            Tier::Avx512 => Tier::Avx2.detected() && has!("avx512f", "avx512bw", "avx512vl"),
+        }
+    }
+}
+
+impl Backend {
+    /// The best tier that the CPU has.
+    pub fn detect() -> Self {
+        Self::available().last().unwrap_or(Backend(Tier::Portable))
+    }
+
+    /// Every tier that the CPU has, worst first.
+    pub fn available() -> impl Iterator<Item = Self> {
+        Tier::ALL.iter().filter(|tier| tier.detected()).map(|tier| Backend(*tier))
+    }
+
+    /// The tier of this name.
+    ///
+    /// # Errors
+    /// If no tier has the name, or this CPU has not the tier.
+    pub fn named(name: &str) -> Result<Self, BackendError> {
+        match Self::available().find(|backend| backend.name() == name) {
+            Some(backend) => Ok(backend),
+            None if NAMES.contains(&name) => Err(BackendError::Unsupported),
+            None => Err(BackendError::Unknown),
+        }
+    }
+
+    /// The name: `portable`, `sse2`, `avx2`, `avx512`.
+    pub fn name(self) -> &'static str {
+        self.0.name()
+    }
+
+    /// The SHA extensions belong to no tier: CPUs without AVX have them, and CPUs with AVX-512 lack them.
+    #[cfg(target_arch = "x86_64")]
+    pub(crate) fn x86_sha(self) -> Option<X86Sha> {
+        (self.0 > Tier::Portable && has!("sha", "ssse3", "sse4.1")).then_some(X86Sha(()))
+    }
+}
+
+impl fmt::Display for Backend {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// Why there is no [`Backend`] of a name.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum BackendError {
+    /// No tier has this name.
+    Unknown,
+    /// The tier exists, but not on this CPU.
+    Unsupported,
+}
+
+impl fmt::Display for BackendError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            BackendError::Unknown => {
+                let [a, b, c, d] = NAMES;
+                write!(f, "no such backend; expected {a}, {b}, {c} or {d}")
+            }
+            BackendError::Unsupported => f.write_str("this CPU does not support that backend"),
+        }
+    }
+}
+
+impl core::error::Error for BackendError {}
+
+/// Proof that the CPU has the SHA extensions, SSSE3 and SSE4.1.
+#[cfg(target_arch = "x86_64")]
+#[derive(Clone, Copy)]
+pub(crate) struct X86Sha(());
+
+/// The vectors of a word, by ISA.
+pub(crate) trait Registers: Word {
+    type One: Vector<Word = Self, Proof = Portable>;
+    type Array: Vector<Word = Self, Proof = Portable>;
+    #[cfg(target_arch = "x86_64")]
+    type Sse2: Vector<Word = Self, Proof = Sse2>;
+    #[cfg(target_arch = "x86_64")]
+    type Avx2: Vector<Word = Self, Proof = Avx2>;
+    #[cfg(target_arch = "x86_64")]
+    type Avx512: Vector<Word = Self, Proof = Avx512>;
+    /// AVX-512's instructions on 256-bit registers.
+    #[cfg(target_arch = "x86_64")]
+    type Avx512Half: Vector<Word = Self, Proof = Avx512>;
+    /// AVX-512's instructions on one lane.
+    #[cfg(target_arch = "x86_64")]
+    type Avx512One: Vector<Word = Self, Proof = Avx512>;
+}
+
+impl Registers for u32 {
+    type One = u32;
+    type Array = Array<u32, 4>;
+    #[cfg(target_arch = "x86_64")]
+    type Sse2 = sse2::U32x4;
+    #[cfg(target_arch = "x86_64")]
+    type Avx2 = avx2::U32x8;
+    #[cfg(target_arch = "x86_64")]
+    type Avx512 = avx512::U32x16;
+    #[cfg(target_arch = "x86_64")]
+    type Avx512Half = avx512::U32x8;
+    #[cfg(target_arch = "x86_64")]
+    type Avx512One = avx512::U32x1;
+}
+
+impl Registers for u64 {
+    type One = u64;
+    type Array = Array<u64, 4>;
+    #[cfg(target_arch = "x86_64")]
+    type Sse2 = sse2::U64x2;
+    #[cfg(target_arch = "x86_64")]
+    type Avx2 = avx2::U64x4;
+    #[cfg(target_arch = "x86_64")]
+    type Avx512 = avx512::U64x8;
+    #[cfg(target_arch = "x86_64")]
+    type Avx512Half = avx512::U64x4;
+    #[cfg(target_arch = "x86_64")]
+    type Avx512One = avx512::U64x1;
+}
+
+impl Backend {
+    /// The kernels of the tier's vectors: each number of lanes that can be the cheapest for some number of messages.
+    pub(crate) fn kernels<F: Compress>(self) -> KernelSet<F> {
+        // SAFETY of each kernel: its entry keeps to `Run` for the lanes of its vector, and the CPU has the entry's
+        // instructions, since it has those of this tier.
+        macro_rules! set {
+            ($($name:literal: $entry:ident, $vector:ident;)* interleaved: $($names:literal: $entries:ident, $vectors:ident;)*) => {{
+                let mut set = KernelSet::default();
+                $(
+                    type $vector<F> = <<F as crate::Family>::Word as Registers>::$vector;
+                    // SAFETY: see above.
+                    set.extend([unsafe { Kernel::new($name, $vector::<F>::LANES, $entry::<F, $vector<F>>) }]);
+                )*
+                if F::INTERLEAVE {
+                    $(
+                        // SAFETY: see above.
+                        set.extend([unsafe { Kernel::new($names, 2 * $vectors::<F>::LANES, $entries::<F, Pair<$vectors<F>>>) }]);
+                    )*
+                }
+                set
+            }};
+        }
+        match self.0 {
+            Tier::Portable => set! {
+                "portable": portable, One;
+                "portable, array": portable, Array;
+                interleaved:
+            },
+            #[cfg(target_arch = "x86_64")]
+            Tier::Sse2 => set! {
+                "scalar": portable, One;
+                "sse2": sse2, Sse2;
+                interleaved:
+                "sse2, two groups": sse2, Sse2;
+            },
+            #[cfg(target_arch = "x86_64")]
+            Tier::Avx2 => set! {
+                "scalar, bmi2": bmi2, One;
+                "avx2": avx2, Avx2;
+                interleaved:
+                "avx2, two groups": avx2, Avx2;
+            },
+            #[cfg(target_arch = "x86_64")]
+            Tier::Avx512 => set! {
+                "scalar, bmi2": bmi2, One;
+                "avx512, one lane": avx512, Avx512One;
+                "avx512, 256 bits": avx512, Avx512Half;
+                "avx512": avx512, Avx512;
+                interleaved:
+                "avx512, two groups": avx512, Avx512;
+            },
+        }
+    }
+}
+
+/// Advances the lanes of one vector; compiled into each entry below.
+///
+/// # Safety
+/// That of [`Run`](crate::kernel::Run), for `V::LANES` lanes.
+#[inline(always)]
+unsafe fn run<F: Compress, V: Vector<Word = F::Word>>(
+    proof: V::Proof,
+    states: &mut LaneStates<F>,
+    first: usize,
+    messages: &[&[u8]],
+    blocks: usize,
+) {
+    let mut state = [V::splat(proof, F::Word::default()); 8];
+    for (i, state) in state.iter_mut().enumerate().take(F::STATE_WORDS) {
+        // SAFETY: `states` holds the kernel's lanes from `first` on.
+        *state = unsafe { V::load(proof, states.lanes_from(i, first)) };
+    }
+    let messages = messages.as_ptr();
+    for block in 0..blocks {
+        let at = block * F::BLOCK_BYTES;
+        // SAFETY: there is a message for each lane, and each is `blocks` blocks long.
+        let mut words = unsafe { V::load_block(proof, messages, at) };
+        if F::BIG_ENDIAN {
+            for word in &mut words {
+                *word = word.swap_bytes();
+            }
+        }
+        F::compress(proof, &mut state, words);
+    }
+    for (i, state) in state.into_iter().enumerate().take(F::STATE_WORDS) {
+        // SAFETY: `states` holds the kernel's lanes from `first` on.
+        unsafe { state.store(states.lanes_from_mut(i, first)) };
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+impl Backend {
+    /// The kernel of [`x86_schedule`] that the tier has.
+    pub(crate) fn x86_sha512_schedule(self) -> Option<Kernel<Sha512>> {
+        #[target_feature(enable = "avx2,bmi1,bmi2")]
+        unsafe fn avx2(states: &mut LaneStates<Sha512>, first: usize, messages: &[&[u8]], blocks: usize) {
+            unsafe { x86_schedule::run::<sse2::U64x2>(Sse2, states, first, messages, blocks) }
+        }
+        #[target_feature(enable = "avx512f,avx512bw,avx512vl,bmi1,bmi2")]
+        unsafe fn avx512(states: &mut LaneStates<Sha512>, first: usize, messages: &[&[u8]], blocks: usize) {
+            unsafe { x86_schedule::run::<avx512::U64x2>(Avx512::assume(), states, first, messages, blocks) }
+        }
+        // SAFETY: each keeps to `Run` for one message, and the tier has its instructions.
+        unsafe {
+            match self.0 {
+                Tier::Portable | Tier::Sse2 => None,
+                Tier::Avx2 => Some(Kernel::new("scalar, schedule in avx2", 1, avx2)),
+                Tier::Avx512 => Some(Kernel::new("scalar, schedule in avx512", 1, avx512)),
+            }
+        }
+    }
+}
+
+/// Defines a tier's entry: the function whose features everything inlined into it is compiled with.
+macro_rules! entry {
+    ($(#[$attribute:meta])* $name:ident, $proof:ty, $assume:expr) => {
+        /// # Safety
+        /// That of [`Run`](crate::kernel::Run), for `V::LANES` lanes and the features named here.
+        $(#[$attribute])*
+        unsafe fn $name<F: Compress, V: Vector<Word = F::Word, Proof = $proof>>(
+            states: &mut LaneStates<F>,
+            first: usize,
+            messages: &[&[u8]],
+            blocks: usize,
+        ) {
+            // SAFETY: the caller's; the features of this function are those that the proof needs.
+            unsafe { run::<F, V>($assume, states, first, messages, blocks) }
+        }
+    };
+}
+
+entry!(portable, Portable, Portable);
+#[cfg(target_arch = "x86_64")]
+entry!(#[target_feature(enable = "bmi1,bmi2")] bmi2, Portable, Portable);
+#[cfg(target_arch = "x86_64")]
+entry!(sse2, Sse2, Sse2);
+#[cfg(target_arch = "x86_64")]
+entry!(#[target_feature(enable = "avx2,bmi1,bmi2")] avx2, Avx2, Avx2::assume());
+#[cfg(target_arch = "x86_64")]
+entry!(#[target_feature(enable = "avx512f,avx512bw,avx512vl,bmi1,bmi2")] avx512, Avx512, Avx512::assume());

@@ -1,0 +1,155 @@
+//! A kernel, one compression function compiled for one backend, and the states that it advances.
+
+use crate::algorithm::{Family, State};
+use core::fmt;
+
+/// Lanes in the widest kernel: columns of [`LaneStates`].
+pub const MAX_LANES: usize = 64;
+
+/// The states of a group of lanes, transposed: word `i` of every lane stands side by side, as a kernel loads them.
+#[derive(Clone, Debug)]
+#[repr(C, align(64))]
+pub struct LaneStates<F: Family> {
+    words: [[F::Word; MAX_LANES]; 8],
+}
+
+impl<F: Family> Default for LaneStates<F> {
+    fn default() -> Self {
+        LaneStates { words: [[F::Word::default(); MAX_LANES]; 8] }
+    }
+}
+
+impl<F: Family> LaneStates<F> {
+    /// Word `i` of the lanes from `first` on.
+    #[inline(always)]
+    pub(crate) fn lanes_from(&self, i: usize, first: usize) -> *const F::Word {
+        self.words[i][first..].as_ptr()
+    }
+
+    /// Word `i` of the lanes from `first` on.
+    #[inline(always)]
+    pub(crate) fn lanes_from_mut(&mut self, i: usize, first: usize) -> *mut F::Word {
+        self.words[i][first..].as_mut_ptr()
+    }
+
+    /// The state in one lane.
+    ///
+    /// # Panics
+    /// If `lane` is not below [`MAX_LANES`].
+    #[inline]
+    pub fn get(&self, lane: usize) -> State<F> {
+        core::array::from_fn(|i| self.words[i][lane])
+    }
+
+    /// Replaces the state in one lane.
+    ///
+    /// # Panics
+    /// If `lane` is not below [`MAX_LANES`].
+    #[inline]
+    pub fn set(&mut self, lane: usize, state: &State<F>) {
+        for i in 0..F::STATE_WORDS {
+            self.words[i][lane] = state[i];
+        }
+    }
+}
+
+/// One compression function compiled for one backend and one number of lanes.
+pub struct Kernel<F: Family> {
+    name: &'static str,
+    lanes: usize,
+    run: Run<F>,
+}
+
+/// # Safety
+/// `states` holds the kernel's lanes from `first` on; `messages` has as many slices, each of at least `blocks`
+/// blocks, at least one; the CPU has the kernel's instructions.
+pub(crate) type Run<F> = unsafe fn(states: &mut LaneStates<F>, first: usize, messages: &[&[u8]], blocks: usize);
+
+impl<F: Family> Clone for Kernel<F> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<F: Family> Copy for Kernel<F> {}
+
+impl<F: Family> fmt::Debug for Kernel<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Kernel").field("name", &self.name).field("lanes", &self.lanes).finish()
+    }
+}
+
+impl<F: Family> Kernel<F> {
+    /// # Safety
+    /// `run` keeps to [`Run`] for this number of lanes, and the CPU has its instructions.
+    pub(crate) unsafe fn new(name: &'static str, lanes: usize, run: Run<F>) -> Self {
+        assert!(lanes >= 1 && lanes <= MAX_LANES, "LaneStates has a column for every lane");
+        Kernel { name, lanes, run }
+    }
+
+    /// What it is made of: the instructions and the lanes, such as `avx512 2x16`.
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// Messages that it advances at once. It takes the same time for fewer.
+    pub fn lanes(&self) -> usize {
+        self.lanes
+    }
+
+    /// Advances the states in lanes `first..first + messages.len()` each by the first `blocks` blocks of its message.
+    ///
+    /// With fewer messages than lanes, the states in the lanes that are left over become meaningless.
+    ///
+    /// # Panics
+    /// If there is no message or there are more than lanes, if the kernel's lanes from `first` on end after
+    /// [`MAX_LANES`], or if a message is shorter than `blocks` blocks.
+    #[inline]
+    pub fn compress(&self, states: &mut LaneStates<F>, first: usize, messages: &[&[u8]], blocks: usize) {
+        assert!(first <= MAX_LANES - self.lanes, "the kernel's lanes end after the states'");
+        assert!(!messages.is_empty() && messages.len() <= self.lanes, "one message for each of the kernel's lanes");
+        let bytes = blocks.checked_mul(F::BLOCK_BYTES).expect("a message fits in memory");
+        assert!(messages.iter().all(|message| message.len() >= bytes), "a message is shorter than its blocks");
+        if blocks == 0 {
+            return;
+        }
+        if messages.len() == self.lanes {
+            // SAFETY: `first` and the messages' number and lengths were checked above; a `Kernel` only exists where
+            // the CPU has its instructions.
+            unsafe { (self.run)(states, first, messages, blocks) }
+        } else {
+            let mut filled = [messages[0]; MAX_LANES];
+            filled[..messages.len()].copy_from_slice(messages);
+            // SAFETY: as above; the lanes left over read the first message again.
+            unsafe { (self.run)(states, first, &filled[..self.lanes], blocks) }
+        }
+    }
+}
+
+/// The kernels of one family on one backend, no two of one name.
+#[derive(Clone, Debug)]
+pub struct KernelSet<F: Family> {
+    kernels: [Option<Kernel<F>>; MAX_KERNELS],
+}
+
+const MAX_KERNELS: usize = 10;
+
+impl<F: Family> Default for KernelSet<F> {
+    fn default() -> Self {
+        KernelSet { kernels: [None; MAX_KERNELS] }
+    }
+}
+
+impl<F: Family> KernelSet<F> {
+    /// Every kernel of the set.
+    pub fn iter(&self) -> impl Iterator<Item = Kernel<F>> + '_ {
+        self.kernels.iter().copied().flatten()
+    }
+
+    pub(crate) fn extend(&mut self, kernels: impl IntoIterator<Item = Kernel<F>>) {
+        for kernel in kernels {
+            let free = self.kernels.iter_mut().find(|slot| slot.is_none());
+            *free.expect("MAX_KERNELS counts every kernel of a family") = Some(kernel);
+        }
+    }
+}

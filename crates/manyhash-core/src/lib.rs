@@ -1,0 +1,27 @@
+//! SIMD multi-buffer kernels for MD5, SHA-1 and SHA-2.
+//!
+//! One message is a serial chain of blocks that no core can hurry. This crate advances *many* states at once, each by
+//! blocks of its own message, in the lanes of SIMD registers: [`Kernel::compress`]. It decides nothing: which messages
+//! share lanes, and which kernel suits how many, is the business of the crate `manyhash`, which is the one to use.
+//!
+//! - [`algorithm`]: the compression functions, written once over a vector trait, with their standards' names.
+//! - [`backend`]: what the CPU has. [`kernel`]: an algorithm compiled for it.
+//! - [`reference`](mod@reference): the same algorithms, slow and obvious, to test everything else with.
+//!
+//! `no_std`, without dependencies. The feature `std` (on by default) detects the CPU at run time; without it only what
+//! the target was compiled for is used.
+#![no_std]
+
+#[cfg(feature = "std")]
+extern crate std;
+
+pub mod algorithm;
+pub mod backend;
+pub mod kernel;
+pub mod reference;
+mod simd;
+
+pub use algorithm::{Algorithm, Family, Md5, Sha1, Sha256, Sha512, Start, State, UnknownAlgorithm};
+pub use backend::{Backend, BackendError};
+pub use kernel::{Kernel, KernelSet, LaneStates};
+pub use simd::Word;

@@ -1,0 +1,143 @@
+//! The vector trait: what an algorithm may ask of one ISA's registers.
+//!
+//! A vector is a row of words of equal width, one *lane* each, and a lane belongs to one message. An algorithm is
+//! written once over [`Vector`]; each file beside this one gives the operations of one ISA, about a line each, and
+//! knows no algorithm.
+//!
+//! **Why the operations are safe to call.** A vector can only be made from a [`Vector::Proof`], a zero-size value
+//! whose private constructor demands that the CPU has the feature. So whoever holds a vector holds the proof, and an
+//! operation on vectors can never reach an instruction that the CPU lacks.
+//!
+//! **Why everything is `inline(always)`.** The operations are compiled into the `#[target_feature]` entry that calls
+//! them (see [`crate::backend`]); standing alone they would be compiled for the baseline CPU.
+
+pub(crate) mod pair;
+pub(crate) mod portable;
+
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod avx2;
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod avx512;
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod sse2;
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod x86;
+
+/// Words in a block of any algorithm here: 16 of 32 bits (64 bytes) or 16 of 64 bits (128 bytes).
+pub(crate) const BLOCK_WORDS: usize = 16;
+
+/// A word of a hash state: `u32` or `u64`.
+pub trait Word: Copy + Default + PartialEq + core::fmt::Debug + Send + Sync + sealed::Sealed + 'static {
+    /// Bytes in a word.
+    const BYTES: usize = size_of::<Self>();
+
+    /// Writes the word to its [`BYTES`](Self::BYTES) bytes, most significant first where `big_endian` is set.
+    ///
+    /// # Panics
+    /// If `bytes` has another length.
+    fn write(self, big_endian: bool, bytes: &mut [u8]);
+}
+
+macro_rules! word {
+    ($($word:ident)*) => {
+        $(
+            impl sealed::Sealed for $word {}
+
+            impl Word for $word {
+                #[inline]
+                fn write(self, big_endian: bool, bytes: &mut [u8]) {
+                    bytes.copy_from_slice(&if big_endian { self.to_be_bytes() } else { self.to_le_bytes() });
+                }
+            }
+        )*
+    };
+}
+
+word!(u32 u64);
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+/// A row of lanes in one register, or in a few used as one.
+pub(crate) trait Vector: Copy {
+    /// The word in each lane.
+    type Word: Word;
+    /// Proof that the CPU has the instructions of this vector.
+    type Proof: Copy;
+    /// Lanes side by side.
+    const LANES: usize;
+
+    /// The same word in every lane.
+    fn splat(proof: Self::Proof, word: Self::Word) -> Self;
+
+    /// One word for each lane.
+    ///
+    /// # Safety
+    /// `from` is readable for `LANES` words.
+    unsafe fn load(proof: Self::Proof, from: *const Self::Word) -> Self;
+
+    /// # Safety
+    /// `to` is writable for `LANES` words.
+    unsafe fn store(self, to: *mut Self::Word);
+
+    /// The block that starts `at` bytes into each lane's message, transposed: word `i` of the result holds word `i`
+    /// of every lane's block, its bytes least significant first.
+    ///
+    /// # Safety
+    /// `messages` points to `LANES` slices, each readable from `at` for a block of 16 words.
+    unsafe fn load_block(proof: Self::Proof, messages: *const &[u8], at: usize) -> [Self; BLOCK_WORDS];
+
+    /// Each word with its bytes in the other order.
+    fn swap_bytes(self) -> Self;
+
+    /// Sum modulo the word's width.
+    fn add(self, other: Self) -> Self;
+    fn xor(self, other: Self) -> Self;
+    fn and(self, other: Self) -> Self;
+    fn or(self, other: Self) -> Self;
+    /// `!self & other`, in the order of x86's `andn`.
+    fn and_not(self, other: Self) -> Self;
+    fn not(self) -> Self;
+    fn rotate_left<const N: i32>(self) -> Self;
+    fn rotate_right<const N: i32>(self) -> Self;
+    fn shift_right<const N: i32>(self) -> Self;
+
+    /// Bits of `a` where `self` is 1, of `b` where it is 0: FIPS 180-4's Ch, RFC 1321's F.
+    #[inline(always)]
+    fn choose(self, a: Self, b: Self) -> Self {
+        b.xor(self.and(a.xor(b)))
+    }
+
+    /// The bit that at least two of three have: FIPS 180-4's Maj.
+    #[inline(always)]
+    fn majority(self, a: Self, b: Self) -> Self {
+        self.and(a).or(b.and(self.or(a)))
+    }
+
+    /// `sum + mask.choose(self, other)`, where `self` is ready last: RFC 1321's G in its step.
+    #[inline(always)]
+    fn choose_into(self, other: Self, mask: Self, sum: Self) -> Self {
+        // The halves have no bit in common, so that they can be added apart, the late one last.
+        sum.add(mask.and_not(other)).pin().add(self.and(mask))
+    }
+
+    /// `self ^ a ^ b`, where `self` is ready last.
+    #[inline(always)]
+    fn xor3(self, a: Self, b: Self) -> Self {
+        self.xor(a.xor(b))
+    }
+
+    /// `a ^ (self | !b)`: RFC 1321's I.
+    #[inline(always)]
+    fn or_not_xor(self, a: Self, b: Self) -> Self {
+        a.xor(self.or(b.not()))
+    }
+
+    /// The same value, computed here and not later: the compiler may not move this point past another pin, nor
+    /// re-associate a sum across it. Left to itself it adds a round's constant last, on the critical path.
+    #[inline(always)]
+    fn pin(self) -> Self {
+        self
+    }
+}

@@ -1,0 +1,67 @@
+//! AVX2: 256-bit registers, 8 lanes of 32 bits or 4 of 64.
+
+use super::x86::{parts, pin, vector};
+use super::{BLOCK_WORDS, Vector};
+use core::arch::x86_64::*;
+
+/// Proof that the CPU has AVX2.
+#[derive(Clone, Copy)]
+pub(crate) struct Avx2(());
+
+impl Avx2 {
+    /// # Safety
+    /// The CPU has AVX2 and the operating system saves its registers.
+    #[inline(always)]
+    pub(crate) unsafe fn assume() -> Self {
+        Avx2(())
+    }
+}
+
+vector! {
+    /// 8 lanes of 32 bits.
+    U32x8: 8 x u32 in __m256i, proof Avx2,
+    splat: _mm256_set1_epi32 as i32, load: _mm256_loadu_si256, store: _mm256_storeu_si256,
+    add: _mm256_add_epi32, xor: _mm256_xor_si256, and: _mm256_and_si256, or: _mm256_or_si256,
+    and_not: _mm256_andnot_si256,
+    shifts: (_mm256_sll_epi32, _mm256_srl_epi32), rotate: shifts, ternary: none,
+    swap: swap_bytes_32, transpose: words_32, pin: pin_256,
+}
+parts!(U32x8: load_parts, _mm256_unpacklo_epi32, _mm256_unpackhi_epi32, _mm256_unpacklo_epi64, _mm256_unpackhi_epi64);
+
+vector! {
+    /// 4 lanes of 64 bits.
+    U64x4: 4 x u64 in __m256i, proof Avx2,
+    splat: _mm256_set1_epi64x as i64, load: _mm256_loadu_si256, store: _mm256_storeu_si256,
+    add: _mm256_add_epi64, xor: _mm256_xor_si256, and: _mm256_and_si256, or: _mm256_or_si256,
+    and_not: _mm256_andnot_si256,
+    shifts: (_mm256_sll_epi64, _mm256_srl_epi64), rotate: shifts, ternary: none,
+    swap: swap_bytes_64, transpose: words_64, pin: pin_256,
+}
+parts!(U64x4: load_parts, _mm256_unpacklo_epi32, _mm256_unpackhi_epi32, _mm256_unpacklo_epi64, _mm256_unpackhi_epi64);
+
+pin!(pin_256, __m256i, ymm_reg, "avx2");
+
+/// # Safety
+/// The CPU has AVX2; messages 0 and `APART` are readable for 16 bytes from `at`.
+#[inline(always)]
+pub(super) unsafe fn load_parts<const APART: usize>(messages: *const &[u8], at: usize) -> __m256i {
+    // SAFETY: the caller's bytes and its AVX2.
+    unsafe {
+        let part = |i: usize| _mm_loadu_si128((*messages.add(i * APART)).as_ptr().add(at).cast());
+        _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(part(0)), part(1))
+    }
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) fn swap_bytes_32(x: __m256i) -> __m256i {
+    let order = _mm_set_epi8(12, 13, 14, 15, 8, 9, 10, 11, 4, 5, 6, 7, 0, 1, 2, 3);
+    _mm256_shuffle_epi8(x, _mm256_broadcastsi128_si256(order))
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) fn swap_bytes_64(x: __m256i) -> __m256i {
+    let order = _mm_set_epi8(8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7);
+    _mm256_shuffle_epi8(x, _mm256_broadcastsi128_si256(order))
+}

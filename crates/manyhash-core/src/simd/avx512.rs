@@ -1,0 +1,150 @@
+//! AVX-512 (F, BW, VL): 512-bit registers, 16 lanes of 32 bits or 8 of 64; and its instructions on 256-bit registers,
+//! for fewer lanes, and on the first lane of a 128-bit one, where any boolean function of three words and any rotation
+//! is one instruction: a shorter chain for one message than general registers have.
+
+use super::avx2;
+use super::sse2::load_part;
+use super::x86::{parts, pin, vector};
+use super::{BLOCK_WORDS, Vector};
+use core::arch::x86_64::*;
+
+/// Proof that the CPU has AVX-512 F, BW and VL.
+#[derive(Clone, Copy)]
+pub(crate) struct Avx512(());
+
+impl Avx512 {
+    /// # Safety
+    /// The CPU has AVX-512 F, BW and VL and the operating system saves its registers.
+    #[inline(always)]
+    pub(crate) unsafe fn assume() -> Self {
+        Avx512(())
+    }
+}
+
+vector! {
+    /// 16 lanes of 32 bits.
+    U32x16: 16 x u32 in __m512i, proof Avx512,
+    splat: _mm512_set1_epi32 as i32, load: _mm512_loadu_si512, store: _mm512_storeu_si512,
+    add: _mm512_add_epi32, xor: _mm512_xor_si512, and: _mm512_and_si512, or: _mm512_or_si512,
+    and_not: _mm512_andnot_si512,
+    shifts: (_mm512_sll_epi32, _mm512_srl_epi32), rotate: native(_mm512_rol_epi32, _mm512_ror_epi32),
+    ternary: _mm512_ternarylogic_epi32,
+    swap: swap_bytes_32, transpose: words_32, pin: pin_512,
+}
+parts!(U32x16: load_parts, _mm512_unpacklo_epi32, _mm512_unpackhi_epi32, _mm512_unpacklo_epi64, _mm512_unpackhi_epi64);
+
+vector! {
+    /// 8 lanes of 64 bits.
+    U64x8: 8 x u64 in __m512i, proof Avx512,
+    splat: _mm512_set1_epi64 as i64, load: _mm512_loadu_si512, store: _mm512_storeu_si512,
+    add: _mm512_add_epi64, xor: _mm512_xor_si512, and: _mm512_and_si512, or: _mm512_or_si512,
+    and_not: _mm512_andnot_si512,
+    shifts: (_mm512_sll_epi64, _mm512_srl_epi64), rotate: native(_mm512_rol_epi64, _mm512_ror_epi64),
+    ternary: _mm512_ternarylogic_epi64,
+    swap: swap_bytes_64, transpose: words_64, pin: pin_512,
+}
+parts!(U64x8: load_parts, _mm512_unpacklo_epi32, _mm512_unpackhi_epi32, _mm512_unpacklo_epi64, _mm512_unpackhi_epi64);
+
+vector! {
+    /// 8 lanes of 32 bits.
+    U32x8: 8 x u32 in __m256i, proof Avx512,
+    splat: _mm256_set1_epi32 as i32, load: _mm256_loadu_si256, store: _mm256_storeu_si256,
+    add: _mm256_add_epi32, xor: _mm256_xor_si256, and: _mm256_and_si256, or: _mm256_or_si256,
+    and_not: _mm256_andnot_si256,
+    shifts: (_mm256_sll_epi32, _mm256_srl_epi32), rotate: native(_mm256_rol_epi32, _mm256_ror_epi32),
+    ternary: _mm256_ternarylogic_epi32,
+    swap: swap_bytes_32_256, transpose: words_32, pin: pin_256,
+}
+parts!(U32x8: load_parts_256, _mm256_unpacklo_epi32, _mm256_unpackhi_epi32, _mm256_unpacklo_epi64, _mm256_unpackhi_epi64);
+
+vector! {
+    /// 4 lanes of 64 bits.
+    U64x4: 4 x u64 in __m256i, proof Avx512,
+    splat: _mm256_set1_epi64x as i64, load: _mm256_loadu_si256, store: _mm256_storeu_si256,
+    add: _mm256_add_epi64, xor: _mm256_xor_si256, and: _mm256_and_si256, or: _mm256_or_si256,
+    and_not: _mm256_andnot_si256,
+    shifts: (_mm256_sll_epi64, _mm256_srl_epi64), rotate: native(_mm256_rol_epi64, _mm256_ror_epi64),
+    ternary: _mm256_ternarylogic_epi64,
+    swap: swap_bytes_64_256, transpose: words_64, pin: pin_256,
+}
+parts!(U64x4: load_parts_256, _mm256_unpacklo_epi32, _mm256_unpackhi_epi32, _mm256_unpacklo_epi64, _mm256_unpackhi_epi64);
+
+vector! {
+    /// 2 lanes of 64 bits.
+    U64x2: 2 x u64 in __m128i, proof Avx512,
+    splat: _mm_set1_epi64x as i64, load: _mm_loadu_si128, store: _mm_storeu_si128,
+    add: _mm_add_epi64, xor: _mm_xor_si128, and: _mm_and_si128, or: _mm_or_si128, and_not: _mm_andnot_si128,
+    shifts: (_mm_sll_epi64, _mm_srl_epi64), rotate: native(_mm_rol_epi64, _mm_ror_epi64),
+    ternary: _mm_ternarylogic_epi64,
+    swap: swap_bytes_64_128, transpose: words_64, pin: pin_128,
+}
+parts!(U64x2: load_part, _mm_unpacklo_epi32, _mm_unpackhi_epi32, _mm_unpacklo_epi64, _mm_unpackhi_epi64);
+
+vector! {
+    /// 1 lane of 32 bits.
+    U32x1: 1 x u32 in __m128i, proof Avx512,
+    splat: _mm_set1_epi32 as i32, load: _mm_loadu_si32, store: _mm_storeu_si32,
+    add: _mm_add_epi32, xor: _mm_xor_si128, and: _mm_and_si128, or: _mm_or_si128, and_not: _mm_andnot_si128,
+    shifts: (_mm_sll_epi32, _mm_srl_epi32), rotate: native(_mm_rol_epi32, _mm_ror_epi32),
+    ternary: _mm_ternarylogic_epi32,
+    swap: swap_bytes_32_128, transpose: words_one, pin: pin_128,
+}
+
+vector! {
+    /// 1 lane of 64 bits.
+    U64x1: 1 x u64 in __m128i, proof Avx512,
+    splat: _mm_set1_epi64x as i64, load: _mm_loadu_si64, store: _mm_storeu_si64,
+    add: _mm_add_epi64, xor: _mm_xor_si128, and: _mm_and_si128, or: _mm_or_si128, and_not: _mm_andnot_si128,
+    shifts: (_mm_sll_epi64, _mm_srl_epi64), rotate: native(_mm_rol_epi64, _mm_ror_epi64),
+    ternary: _mm_ternarylogic_epi64,
+    swap: swap_bytes_64_128, transpose: words_one, pin: pin_128,
+}
+
+use avx2::{
+    load_parts as load_parts_256, swap_bytes_32 as swap_bytes_32_256, swap_bytes_64 as swap_bytes_64_256,
+};
+
+pin!(pin_512, __m512i, zmm_reg, "avx512f");
+pin!(pin_256, __m256i, ymm_reg, "avx512f,avx512vl");
+
+pin!(pin_128, __m128i, xmm_reg, "avx512f,avx512vl");
+
+/// # Safety
+/// The CPU has AVX-512; messages 0, `APART`, `2 * APART` and `3 * APART` are readable for 16 bytes from `at`.
+#[inline(always)]
+unsafe fn load_parts<const APART: usize>(messages: *const &[u8], at: usize) -> __m512i {
+    // SAFETY: the caller's bytes and its AVX-512.
+    unsafe {
+        let part = |i: usize| _mm_loadu_si128((*messages.add(i * APART)).as_ptr().add(at).cast());
+        let x = _mm512_castsi128_si512(part(0));
+        let x = _mm512_inserti32x4::<1>(x, part(1));
+        let x = _mm512_inserti32x4::<2>(x, part(2));
+        _mm512_inserti32x4::<3>(x, part(3))
+    }
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn swap_bytes_32(x: __m512i) -> __m512i {
+    let order = _mm_set_epi8(12, 13, 14, 15, 8, 9, 10, 11, 4, 5, 6, 7, 0, 1, 2, 3);
+    _mm512_shuffle_epi8(x, _mm512_broadcast_i32x4(order))
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn swap_bytes_64(x: __m512i) -> __m512i {
+    let order = _mm_set_epi8(8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7);
+    _mm512_shuffle_epi8(x, _mm512_broadcast_i32x4(order))
+}
+
+#[inline]
+#[target_feature(enable = "avx512vl")]
+fn swap_bytes_32_128(x: __m128i) -> __m128i {
+    _mm_shuffle_epi8(x, _mm_set_epi8(12, 13, 14, 15, 8, 9, 10, 11, 4, 5, 6, 7, 0, 1, 2, 3))
+}
+
+#[inline]
+#[target_feature(enable = "avx512vl")]
+fn swap_bytes_64_128(x: __m128i) -> __m128i {
+    _mm_shuffle_epi8(x, _mm_set_epi8(8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7))
+}

@@ -1,0 +1,112 @@
+//! Two vectors as one: twice the lanes, for algorithms whose chain of operations leaves the ports of one idle.
+
+use super::{BLOCK_WORDS, Vector};
+
+/// Lanes `0..V::LANES` in the first vector, the rest in the second.
+#[derive(Clone, Copy)]
+pub(crate) struct Pair<V>(V, V);
+
+impl<V: Vector> Vector for Pair<V> {
+    type Word = V::Word;
+    type Proof = V::Proof;
+    const LANES: usize = 2 * V::LANES;
+
+    #[inline(always)]
+    fn splat(proof: V::Proof, word: V::Word) -> Self {
+        let v = V::splat(proof, word);
+        Pair(v, v)
+    }
+
+    #[inline(always)]
+    unsafe fn load(proof: V::Proof, from: *const V::Word) -> Self {
+        // SAFETY: the caller's `2 * V::LANES` words are two runs of `V::LANES`.
+        unsafe { Pair(V::load(proof, from), V::load(proof, from.add(V::LANES))) }
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, to: *mut V::Word) {
+        // SAFETY: the caller's `2 * V::LANES` words are two runs of `V::LANES`.
+        unsafe {
+            self.0.store(to);
+            self.1.store(to.add(V::LANES));
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn load_block(proof: V::Proof, messages: *const &[u8], at: usize) -> [Self; BLOCK_WORDS] {
+        // SAFETY: the caller's `2 * V::LANES` messages are two runs of `V::LANES`, all readable at `at`.
+        let (low, high) = unsafe {
+            (V::load_block(proof, messages, at), V::load_block(proof, messages.add(V::LANES), at))
+        };
+        let mut words = [Pair(low[0], high[0]); BLOCK_WORDS];
+        for i in 1..BLOCK_WORDS {
+            words[i] = Pair(low[i], high[i]);
+        }
+        words
+    }
+
+    #[inline(always)]
+    fn swap_bytes(self) -> Self {
+        Pair(self.0.swap_bytes(), self.1.swap_bytes())
+    }
+    #[inline(always)]
+    fn add(self, other: Self) -> Self {
+        Pair(self.0.add(other.0), self.1.add(other.1))
+    }
+    #[inline(always)]
+    fn xor(self, other: Self) -> Self {
+        Pair(self.0.xor(other.0), self.1.xor(other.1))
+    }
+    #[inline(always)]
+    fn and(self, other: Self) -> Self {
+        Pair(self.0.and(other.0), self.1.and(other.1))
+    }
+    #[inline(always)]
+    fn or(self, other: Self) -> Self {
+        Pair(self.0.or(other.0), self.1.or(other.1))
+    }
+    #[inline(always)]
+    fn and_not(self, other: Self) -> Self {
+        Pair(self.0.and_not(other.0), self.1.and_not(other.1))
+    }
+    #[inline(always)]
+    fn not(self) -> Self {
+        Pair(self.0.not(), self.1.not())
+    }
+    #[inline(always)]
+    fn rotate_left<const N: i32>(self) -> Self {
+        Pair(self.0.rotate_left::<N>(), self.1.rotate_left::<N>())
+    }
+    #[inline(always)]
+    fn rotate_right<const N: i32>(self) -> Self {
+        Pair(self.0.rotate_right::<N>(), self.1.rotate_right::<N>())
+    }
+    #[inline(always)]
+    fn shift_right<const N: i32>(self) -> Self {
+        Pair(self.0.shift_right::<N>(), self.1.shift_right::<N>())
+    }
+    #[inline(always)]
+    fn choose(self, a: Self, b: Self) -> Self {
+        Pair(self.0.choose(a.0, b.0), self.1.choose(a.1, b.1))
+    }
+    #[inline(always)]
+    fn majority(self, a: Self, b: Self) -> Self {
+        Pair(self.0.majority(a.0, b.0), self.1.majority(a.1, b.1))
+    }
+    #[inline(always)]
+    fn choose_into(self, other: Self, mask: Self, sum: Self) -> Self {
+        Pair(self.0.choose_into(other.0, mask.0, sum.0), self.1.choose_into(other.1, mask.1, sum.1))
+    }
+    #[inline(always)]
+    fn xor3(self, a: Self, b: Self) -> Self {
+        Pair(self.0.xor3(a.0, b.0), self.1.xor3(a.1, b.1))
+    }
+    #[inline(always)]
+    fn or_not_xor(self, a: Self, b: Self) -> Self {
+        Pair(self.0.or_not_xor(a.0, b.0), self.1.or_not_xor(a.1, b.1))
+    }
+    #[inline(always)]
+    fn pin(self) -> Self {
+        Pair(self.0.pin(), self.1.pin())
+    }
+}

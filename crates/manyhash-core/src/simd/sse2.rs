@@ -1,0 +1,58 @@
+//! SSE2: 128-bit registers, 4 lanes of 32 bits or 2 of 64. Part of every x86-64 CPU.
+
+use super::x86::{parts, pin, vector};
+use super::{BLOCK_WORDS, Vector};
+use core::arch::x86_64::*;
+
+/// x86-64 always has SSE2, so its proof can be had anywhere.
+#[derive(Clone, Copy)]
+pub(crate) struct Sse2;
+
+vector! {
+    /// 4 lanes of 32 bits.
+    U32x4: 4 x u32 in __m128i, proof Sse2,
+    splat: _mm_set1_epi32 as i32, load: _mm_loadu_si128, store: _mm_storeu_si128,
+    add: _mm_add_epi32, xor: _mm_xor_si128, and: _mm_and_si128, or: _mm_or_si128, and_not: _mm_andnot_si128,
+    shifts: (_mm_sll_epi32, _mm_srl_epi32), rotate: shifts, ternary: none,
+    swap: swap_bytes_32, transpose: words_32, pin: pin_128,
+}
+parts!(U32x4: load_part, _mm_unpacklo_epi32, _mm_unpackhi_epi32, _mm_unpacklo_epi64, _mm_unpackhi_epi64);
+
+vector! {
+    /// 2 lanes of 64 bits.
+    U64x2: 2 x u64 in __m128i, proof Sse2,
+    splat: _mm_set1_epi64x as i64, load: _mm_loadu_si128, store: _mm_storeu_si128,
+    add: _mm_add_epi64, xor: _mm_xor_si128, and: _mm_and_si128, or: _mm_or_si128, and_not: _mm_andnot_si128,
+    shifts: (_mm_sll_epi64, _mm_srl_epi64), rotate: shifts, ternary: none,
+    swap: swap_bytes_64, transpose: words_64, pin: pin_128,
+}
+parts!(U64x2: load_part, _mm_unpacklo_epi32, _mm_unpackhi_epi32, _mm_unpacklo_epi64, _mm_unpackhi_epi64);
+
+pin!(pin_128, __m128i, xmm_reg, "sse2");
+
+/// # Safety
+/// The first message is readable for 16 bytes from `at`.
+#[inline(always)]
+pub(super) unsafe fn load_part<const APART: usize>(messages: *const &[u8], at: usize) -> __m128i {
+    // SAFETY: the caller's bytes.
+    unsafe { _mm_loadu_si128((*messages).as_ptr().add(at).cast()) }
+}
+
+/// Without a byte shuffle (that is SSSE3): swaps the bytes of each 16-bit word.
+#[inline]
+#[target_feature(enable = "sse2")]
+fn swap_bytes_16(x: __m128i) -> __m128i {
+    _mm_or_si128(_mm_slli_epi16::<8>(x), _mm_srli_epi16::<8>(x))
+}
+
+#[inline]
+#[target_feature(enable = "sse2")]
+fn swap_bytes_32(x: __m128i) -> __m128i {
+    _mm_shufflehi_epi16::<0b10_11_00_01>(_mm_shufflelo_epi16::<0b10_11_00_01>(swap_bytes_16(x)))
+}
+
+#[inline]
+#[target_feature(enable = "sse2")]
+fn swap_bytes_64(x: __m128i) -> __m128i {
+    _mm_shufflehi_epi16::<0b00_01_10_11>(_mm_shufflelo_epi16::<0b00_01_10_11>(swap_bytes_16(x)))
+}
