@@ -49,6 +49,11 @@ pub trait Family: sealed::Sealed + Copy + core::fmt::Debug + Send + Sync + 'stat
     /// The kernels that `backend` has for it.
     fn kernels(backend: Backend) -> KernelSet<Self>;
 
+    /// The blocks that a tail of so many bytes is padded to: 1 where the 1 bit and the length find room behind it, or 2.
+    fn final_blocks(tail: usize) -> usize {
+        if tail + 1 + Self::LENGTH_BYTES <= Self::BLOCK_BYTES { 1 } else { 2 }
+    }
+
     /// Writes the last one or two blocks of a message to `padded` and returns their number.
     ///
     /// `tail` is what follows the message's last whole block, `length` the whole message's length in bytes. RFC 1321,
@@ -58,7 +63,7 @@ pub trait Family: sealed::Sealed + Copy + core::fmt::Debug + Send + Sync + 'stat
     /// If `tail` is as long as a block.
     fn pad(tail: &[u8], length: u128, padded: &mut [u8; 2 * MAX_BLOCK_BYTES]) -> usize {
         assert!(tail.len() < Self::BLOCK_BYTES, "a tail is shorter than a block");
-        let blocks = if tail.len() + 1 + Self::LENGTH_BYTES <= Self::BLOCK_BYTES { 1 } else { 2 };
+        let blocks = Self::final_blocks(tail.len());
         let end = blocks * Self::BLOCK_BYTES;
         padded[..tail.len()].copy_from_slice(tail);
         padded[tail.len()..end].fill(0);

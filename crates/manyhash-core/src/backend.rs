@@ -3,7 +3,7 @@
 #[cfg(target_arch = "x86_64")]
 use crate::algorithm::sha512::x86_schedule;
 use crate::algorithm::{Compress, Sha512};
-use crate::kernel::{Kernel, KernelSet, LaneStates};
+use crate::kernel::{Columns, Kernel, KernelSet};
 #[cfg(target_arch = "x86_64")]
 use crate::simd::avx2::{self, Avx2};
 #[cfg(target_arch = "x86_64")]
@@ -264,15 +264,14 @@ impl Backend {
 #[inline(always)]
 unsafe fn run<F: Compress, V: Vector<Word = F::Word>>(
     proof: V::Proof,
-    states: &mut LaneStates<F>,
-    first: usize,
+    states: Columns<F>,
     messages: &[&[u8]],
     blocks: usize,
 ) {
     let mut state = [V::splat(proof, F::Word::default()); 8];
     for (i, state) in state.iter_mut().enumerate().take(F::STATE_WORDS) {
-        // SAFETY: `states` holds the kernel's lanes from `first` on.
-        *state = unsafe { V::load(proof, states.lanes_from(i, first)) };
+        // SAFETY: `states` has a word for each of the vector's lanes.
+        *state = unsafe { V::load(proof, states.word(i)) };
     }
     let messages = messages.as_ptr();
     for block in 0..blocks {
@@ -287,8 +286,8 @@ unsafe fn run<F: Compress, V: Vector<Word = F::Word>>(
         F::compress(proof, &mut state, words);
     }
     for (i, state) in state.into_iter().enumerate().take(F::STATE_WORDS) {
-        // SAFETY: `states` holds the kernel's lanes from `first` on.
-        unsafe { state.store(states.lanes_from_mut(i, first)) };
+        // SAFETY: `states` has a word for each of the vector's lanes.
+        unsafe { state.store(states.word(i)) };
     }
 }
 
@@ -296,13 +295,19 @@ unsafe fn run<F: Compress, V: Vector<Word = F::Word>>(
 impl Backend {
     /// The kernel of [`x86_schedule`] that the tier has.
     pub(crate) fn x86_sha512_schedule(self) -> Option<Kernel<Sha512>> {
+        /// # Safety
+        /// That of [`Run`](crate::kernel::Run) for one message, and the features named here.
         #[target_feature(enable = "avx2,bmi1,bmi2")]
-        unsafe fn avx2(states: &mut LaneStates<Sha512>, first: usize, messages: &[&[u8]], blocks: usize) {
-            unsafe { x86_schedule::run::<sse2::U64x2>(Sse2, states, first, messages, blocks) }
+        unsafe fn avx2(states: Columns<Sha512>, messages: &[&[u8]], blocks: usize) {
+            // SAFETY: the caller's.
+            unsafe { x86_schedule::run::<sse2::U64x2>(Sse2, states, messages, blocks) }
         }
+        /// # Safety
+        /// That of [`Run`](crate::kernel::Run) for one message, and the features named here.
         #[target_feature(enable = "avx512f,avx512bw,avx512vl,bmi1,bmi2")]
-        unsafe fn avx512(states: &mut LaneStates<Sha512>, first: usize, messages: &[&[u8]], blocks: usize) {
-            unsafe { x86_schedule::run::<avx512::U64x2>(Avx512::assume(), states, first, messages, blocks) }
+        unsafe fn avx512(states: Columns<Sha512>, messages: &[&[u8]], blocks: usize) {
+            // SAFETY: the caller's; the features of this function are those that the proof needs.
+            unsafe { x86_schedule::run::<avx512::U64x2>(Avx512::assume(), states, messages, blocks) }
         }
         // SAFETY: each keeps to `Run` for one message, and the tier has its instructions.
         unsafe {
@@ -322,13 +327,12 @@ macro_rules! entry {
         /// That of [`Run`](crate::kernel::Run), for `V::LANES` lanes and the features named here.
         $(#[$attribute])*
         unsafe fn $name<F: Compress, V: Vector<Word = F::Word, Proof = $proof>>(
-            states: &mut LaneStates<F>,
-            first: usize,
+            states: Columns<F>,
             messages: &[&[u8]],
             blocks: usize,
         ) {
             // SAFETY: the caller's; the features of this function are those that the proof needs.
-            unsafe { run::<F, V>($assume, states, first, messages, blocks) }
+            unsafe { run::<F, V>($assume, states, messages, blocks) }
         }
     };
 }

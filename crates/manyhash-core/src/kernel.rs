@@ -20,18 +20,6 @@ impl<F: Family> Default for LaneStates<F> {
 }
 
 impl<F: Family> LaneStates<F> {
-    /// Word `i` of the lanes from `first` on.
-    #[inline(always)]
-    pub(crate) fn lanes_from(&self, i: usize, first: usize) -> *const F::Word {
-        self.words[i][first..].as_ptr()
-    }
-
-    /// Word `i` of the lanes from `first` on.
-    #[inline(always)]
-    pub(crate) fn lanes_from_mut(&mut self, i: usize, first: usize) -> *mut F::Word {
-        self.words[i][first..].as_mut_ptr()
-    }
-
     /// The state in one lane.
     ///
     /// # Panics
@@ -53,6 +41,46 @@ impl<F: Family> LaneStates<F> {
     }
 }
 
+/// Where a kernel finds the states that it advances: word `i` of lane `j` is `i * stride + j` words from the first.
+pub(crate) struct Columns<F: Family> {
+    first: *mut F::Word,
+    stride: usize,
+}
+
+impl<F: Family> Columns<F> {
+    /// Word `i` of the first lane; those of the other lanes follow it.
+    ///
+    /// # Safety
+    /// `i` is below `F::STATE_WORDS`, and the states are still there.
+    #[inline(always)]
+    pub(crate) unsafe fn word(&self, i: usize) -> *mut F::Word {
+        // SAFETY: the columns have every word of a state.
+        unsafe { self.first.add(i * self.stride) }
+    }
+
+    /// # Safety
+    /// `lane` is one of the kernel's, and the states are still there.
+    #[inline(always)]
+    pub(crate) unsafe fn get(&self, lane: usize) -> State<F> {
+        let mut state = [F::Word::default(); 8];
+        for (i, word) in state.iter_mut().enumerate().take(F::STATE_WORDS) {
+            // SAFETY: the caller's lane, and a word of a state.
+            *word = unsafe { *self.word(i).add(lane) };
+        }
+        state
+    }
+
+    /// # Safety
+    /// `lane` is one of the kernel's, and the states are still there.
+    #[inline(always)]
+    pub(crate) unsafe fn set(&self, lane: usize, state: &State<F>) {
+        for (i, word) in state.iter().enumerate().take(F::STATE_WORDS) {
+            // SAFETY: the caller's lane, and a word of a state.
+            unsafe { *self.word(i).add(lane) = *word };
+        }
+    }
+}
+
 /// One compression function compiled for one backend and one number of lanes.
 pub struct Kernel<F: Family> {
     name: &'static str,
@@ -61,9 +89,9 @@ pub struct Kernel<F: Family> {
 }
 
 /// # Safety
-/// `states` holds the kernel's lanes from `first` on; `messages` has as many slices, each of at least `blocks`
-/// blocks, at least one; the CPU has the kernel's instructions.
-pub(crate) type Run<F> = unsafe fn(states: &mut LaneStates<F>, first: usize, messages: &[&[u8]], blocks: usize);
+/// `states` has the kernel's lanes; `messages` has as many slices, each of at least `blocks` blocks, at least one; the
+/// CPU has the kernel's instructions.
+pub(crate) type Run<F> = unsafe fn(states: Columns<F>, messages: &[&[u8]], blocks: usize);
 
 impl<F: Family> Clone for Kernel<F> {
     fn clone(&self) -> Self {
@@ -113,15 +141,35 @@ impl<F: Family> Kernel<F> {
         if blocks == 0 {
             return;
         }
+        // Not a pointer into the first row: it reaches the later ones as well.
+        let first = states.words.as_flattened_mut()[first..].as_mut_ptr();
+        let columns = Columns { first, stride: MAX_LANES };
         if messages.len() == self.lanes {
             // SAFETY: `first` and the messages' number and lengths were checked above; a `Kernel` only exists where
             // the CPU has its instructions.
-            unsafe { (self.run)(states, first, messages, blocks) }
+            unsafe { (self.run)(columns, messages, blocks) }
         } else {
             let mut filled = [messages[0]; MAX_LANES];
             filled[..messages.len()].copy_from_slice(messages);
             // SAFETY: as above; the lanes left over read the first message again.
-            unsafe { (self.run)(states, first, &filled[..self.lanes], blocks) }
+            unsafe { (self.run)(columns, &filled[..self.lanes], blocks) }
+        }
+    }
+
+    /// Advances one state by the first `blocks` blocks of its message.
+    ///
+    /// # Panics
+    /// If the kernel has more than one lane, or the message is shorter than `blocks` blocks.
+    #[inline]
+    pub fn compress_one(&self, state: &mut State<F>, message: &[u8], blocks: usize) {
+        assert!(self.lanes == 1, "a single state has a single lane");
+        let bytes = blocks.checked_mul(F::BLOCK_BYTES).expect("a message fits in memory");
+        assert!(message.len() >= bytes, "the message is shorter than its blocks");
+        if blocks != 0 {
+            let columns = Columns { first: state.as_mut_ptr(), stride: 1 };
+            // SAFETY: one lane, whose message's length was checked above; a `Kernel` only exists where the CPU has
+            // its instructions.
+            unsafe { (self.run)(columns, &[message], blocks) }
         }
     }
 }

@@ -1,51 +1,185 @@
 //! Many messages in memory to digests.
+//!
+//! A batch is cut into tasks: each long message is one, so that the longest start first and all lanes end at about
+//! the same time; the others go in runs of neighbours of about equal bytes. Every core takes task after task into its
+//! own lanes until none is left. A task carries the piece of the output that it fills, so that no two cores share one.
+
+mod pool;
+mod tasks;
 
 use crate::Digest;
-use manyhash_core::{Algorithm, reference};
+use crate::family::with_family;
+use crate::lanes::{self, Finals, Plan, Planned};
+use crate::running::{self, whole_blocks};
+use manyhash_core::algorithm::MAX_DIGEST_BYTES;
+use manyhash_core::{Algorithm, State};
+use std::cell::RefCell;
+use tasks::{Queue, Reader};
+
+/// Fewer bytes than this are hashed one message after another: setting lanes up costs about as much.
+const WORTH_LANES: usize = 4 << 10;
+
+/// Fewer bytes than this are hashed by the caller alone: waking another core costs about as much.
+const WORTH_CORES: usize = 256 << 10;
 
 /// The digest of one message.
+///
+/// One message alone gains nothing from lanes; it is hashed by the best code for one.
+///
+/// ```
+/// let digest = manyhash::digest(manyhash::Algorithm::Sha256, "abc");
+/// assert_eq!(digest.to_hex(), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+/// ```
 pub fn digest(algorithm: Algorithm, message: impl AsRef<[u8]>) -> Digest {
-    Digest::new(reference::digest(algorithm, message.as_ref()), algorithm.digest_bytes())
+    let bytes = with_family!(algorithm, F, start => running::digest::<F>(start, message.as_ref()));
+    Digest::new(&bytes, algorithm.digest_bytes())
 }
 
 /// The digests of many messages, in their order, computed on all cores.
+///
+/// ```
+/// use manyhash::{Algorithm, digest_many};
+///
+/// let digests = digest_many(Algorithm::Md5, &["a", "b", "c"]);
+/// assert_eq!(digests[0].to_hex(), "0cc175b9c0f1b6a831c399e269772661");
+/// ```
 pub fn digest_many<M: AsRef<[u8]> + Sync>(algorithm: Algorithm, messages: &[M]) -> Vec<Digest> {
     Batch::new(algorithm).digest_many(messages)
 }
 
-/// As [`digest_many`], into the caller's slice.
+/// As [`digest_many`], into the caller's slice: nothing is allocated per message.
 ///
 /// # Errors
 /// If the slices differ in length; nothing is written then.
-pub fn digest_many_into<M: AsRef<[u8]> + Sync>(algorithm: Algorithm, messages: &[M], digests: &mut [Digest]) -> Result<(), OutputLength> {
+pub fn digest_many_into<M: AsRef<[u8]> + Sync>(
+    algorithm: Algorithm,
+    messages: &[M],
+    digests: &mut [Digest],
+) -> Result<(), OutputLength> {
     Batch::new(algorithm).digest_many_into(messages, digests)
 }
 
 /// How a batch of messages is hashed.
 #[derive(Clone, Copy, Debug)]
-pub struct Batch { algorithm: Algorithm, threads: usize }
+pub struct Batch {
+    algorithm: Algorithm,
+    threads: usize,
+}
 
 impl Batch {
     /// On all cores.
-    pub fn new(algorithm: Algorithm) -> Self { Batch { algorithm, threads: 0 } }
-    /// At most this many threads, the caller's own among them; 0 is one a core, and 1 never leaves the caller's.
-    pub fn threads(self, threads: usize) -> Self { Batch { threads, ..self } }
+    pub fn new(algorithm: Algorithm) -> Self {
+        Batch { algorithm, threads: 0 }
+    }
+
+    /// On at most this many threads, the caller's among them: 1 stays on the caller's, 0 is one for every core.
+    pub fn threads(self, threads: usize) -> Self {
+        Batch { threads, ..self }
+    }
+
     /// The digests, in the order of the messages.
     pub fn digest_many<M: AsRef<[u8]> + Sync>(&self, messages: &[M]) -> Vec<Digest> {
-        messages.iter().map(|m| digest(self.algorithm, m)).collect()
+        let mut digests = vec![Digest::default(); messages.len()];
+        self.fill(messages, &mut digests);
+        digests
     }
-    /// The digests into the caller's slice.
+
+    /// The digests, in the order of the messages, into the caller's slice.
+    ///
     /// # Errors
     /// If the slices differ in length; nothing is written then.
-    pub fn digest_many_into<M: AsRef<[u8]> + Sync>(&self, messages: &[M], digests: &mut [Digest]) -> Result<(), OutputLength> {
-        let _ = self.threads;
-        if messages.len() != digests.len() { return Err(OutputLength { messages: messages.len(), digests: digests.len() }); }
-        for (m, d) in messages.iter().zip(digests) { *d = digest(self.algorithm, m); }
+    pub fn digest_many_into<M: AsRef<[u8]> + Sync>(
+        &self,
+        messages: &[M],
+        digests: &mut [Digest],
+    ) -> Result<(), OutputLength> {
+        OutputLength::check(messages.len(), digests.len())?;
+        self.fill(messages, digests);
         Ok(())
+    }
+
+    fn fill<M: AsRef<[u8]> + Sync>(&self, messages: &[M], digests: &mut [Digest]) {
+        let length = self.algorithm.digest_bytes();
+        let digest = |bytes: &[u8; MAX_DIGEST_BYTES]| Digest::new(bytes, length);
+        with_family!(self.algorithm, F, start => fill::<F, M, Digest>(start, self.threads, messages, digests, digest));
     }
 }
 
-/// As many digests as messages are wanted.
+/// There is not room for exactly one digest a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{messages} messages, but room for {digests} digests")]
-pub struct OutputLength { messages: usize, digests: usize }
+pub struct OutputLength {
+    messages: usize,
+    digests: usize,
+}
+
+impl OutputLength {
+    pub(crate) fn check(messages: usize, digests: usize) -> Result<(), Self> {
+        if messages == digests { Ok(()) } else { Err(OutputLength { messages, digests }) }
+    }
+}
+
+/// Writes the digest of each message, made of its bytes by `digest`, to the same place in `output`.
+pub(crate) fn fill<F: Planned, M: AsRef<[u8]> + Sync, O: Send>(
+    start: State<F>,
+    threads: usize,
+    messages: &[M],
+    output: &mut [O],
+    digest: impl Fn(&[u8; MAX_DIGEST_BYTES]) -> O + Sync,
+) {
+    let bytes = messages.iter().fold(0_usize, |sum, message| sum.saturating_add(message.as_ref().len()));
+    if messages.len() <= 1 || bytes + messages.len() * F::BLOCK_BYTES < WORTH_LANES {
+        for (message, output) in messages.iter().zip(output) {
+            *output = digest(&running::digest::<F>(start, message.as_ref()));
+        }
+        return;
+    }
+
+    let plan = F::plan();
+    let pool = if threads == 1 || bytes < WORTH_CORES { None } else { pool::get() };
+    let most = pool.map_or(1, |pool| pool.current_num_threads() + 1);
+    let threads = if threads == 0 { most } else { threads.min(most) };
+    // Half-full lanes on two cores end sooner than full lanes on one.
+    let width = messages.len().div_ceil(threads).min(plan.width());
+    let queue = Queue::new(messages, output, bytes, threads * width);
+    let work = || work::<F, M, O>(plan, start, width, &queue, &digest);
+    match pool {
+        Some(pool) if threads > 1 => pool.in_place_scope(|scope| {
+            for _ in 1..threads {
+                scope.spawn(|_| work());
+            }
+            work();
+        }),
+        _ => work(),
+    }
+}
+
+/// One core's share: tasks from the queue until it is empty.
+fn work<F: Planned, M: AsRef<[u8]>, O>(
+    plan: &Plan<F>,
+    start: State<F>,
+    width: usize,
+    queue: &Queue<M, O>,
+    digest: &impl Fn(&[u8; MAX_DIGEST_BYTES]) -> O,
+) {
+    /// A message in the lanes, and where its digest goes.
+    #[derive(Clone, Copy)]
+    struct Tag<'a> {
+        message: &'a [u8],
+        place: tasks::Place,
+    }
+
+    let reader = RefCell::new(Reader::new(queue));
+    let mut finals = Finals::<F, Tag>::new();
+    let mut write = |tag: Tag, bytes: &[u8; MAX_DIGEST_BYTES]| reader.borrow_mut().write(tag.place, digest(bytes));
+    let next = || {
+        let (message, place) = reader.borrow_mut().next()?;
+        Some(lanes::Job { state: start, blocks: whole_blocks::<F>(message), tag: Tag { message, place } })
+    };
+    lanes::run(plan, width, next, |tag, state| {
+        let message = tag.message;
+        let rest = &message[whole_blocks::<F>(message).len()..];
+        finals.push(plan, state, rest, message.len() as u128, tag, &mut write);
+    });
+    finals.flush(plan, &mut write);
+}

@@ -17,7 +17,7 @@ pub struct Digest {
 }
 
 impl Digest {
-    pub(crate) fn new(bytes: [u8; MAX_DIGEST_BYTES], length: usize) -> Self {
+    pub(crate) fn new(bytes: &[u8; MAX_DIGEST_BYTES], length: usize) -> Self {
         let mut digest = Digest { bytes: [0; MAX_DIGEST_BYTES], length: length as u8 };
         digest.bytes[..length].copy_from_slice(&bytes[..length]);
         digest

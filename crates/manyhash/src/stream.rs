@@ -1,30 +1,213 @@
-//! Running digests.
+//! Messages that come in pieces.
 
+use crate::family::with_family;
+use crate::lanes::{self, Finals, Job, Plan, Planned};
+use crate::running::{Running, whole_blocks};
 use crate::{Algorithm, Digest};
+use manyhash_core::algorithm::MAX_DIGEST_BYTES;
+use manyhash_core::{LaneStates, Md5, Sha1, Sha256, Sha512, Start};
+use std::io;
 
 /// The running digest of one message that comes in pieces.
+///
+/// It can be cloned at any point. [`update_many`] advances many streams in SIMD lanes.
+///
+/// ```
+/// use manyhash::{Algorithm, Stream};
+///
+/// let mut stream = Stream::new(Algorithm::Sha1);
+/// stream.update("a");
+/// stream.update("bc");
+/// assert_eq!(stream.finalize().to_hex(), "a9993e364706816aba3e25717850c26c9cd0d89d");
+/// ```
 #[derive(Clone, Debug)]
-pub struct Stream { algorithm: Algorithm, all: Vec<u8> }
+pub struct Stream {
+    algorithm: Algorithm,
+    running: AnyRunning,
+}
+
+#[derive(Clone, Debug)]
+enum AnyRunning {
+    Md5(Running<Md5>),
+    Sha1(Running<Sha1>),
+    Sha256(Running<Sha256>),
+    Sha512(Running<Sha512>),
+}
+
+impl AnyRunning {
+    fn new(algorithm: Algorithm) -> Self {
+        match algorithm.start() {
+            Start::Md5(start) => AnyRunning::Md5(Running::new(start)),
+            Start::Sha1(start) => AnyRunning::Sha1(Running::new(start)),
+            Start::Sha256(start) => AnyRunning::Sha256(Running::new(start)),
+            Start::Sha512(start) => AnyRunning::Sha512(Running::new(start)),
+        }
+    }
+}
+
+/// A family's own variant of [`AnyRunning`].
+trait Variant: Planned {
+    fn of(stream: &mut Stream) -> Option<&mut Running<Self>>;
+}
+
+macro_rules! variants {
+    ($($family:ident)*) => {
+        $(
+            impl Variant for $family {
+                fn of(stream: &mut Stream) -> Option<&mut Running<Self>> {
+                    match &mut stream.running {
+                        AnyRunning::$family(running) => Some(running),
+                        _ => None,
+                    }
+                }
+            }
+        )*
+    };
+}
+
+variants!(Md5 Sha1 Sha256 Sha512);
 
 impl Stream {
     /// A message of no bytes yet.
-    pub fn new(algorithm: Algorithm) -> Self { Stream { algorithm, all: Vec::new() } }
+    pub fn new(algorithm: Algorithm) -> Self {
+        Stream { algorithm, running: AnyRunning::new(algorithm) }
+    }
+
     /// The algorithm.
-    pub fn algorithm(&self) -> Algorithm { self.algorithm }
+    pub fn algorithm(&self) -> Algorithm {
+        self.algorithm
+    }
+
     /// The message goes on with these bytes.
-    pub fn update(&mut self, bytes: impl AsRef<[u8]>) { self.all.extend_from_slice(bytes.as_ref()) }
+    pub fn update(&mut self, bytes: impl AsRef<[u8]>) {
+        let bytes = bytes.as_ref();
+        match &mut self.running {
+            AnyRunning::Md5(running) => running.update(bytes),
+            AnyRunning::Sha1(running) => running.update(bytes),
+            AnyRunning::Sha256(running) => running.update(bytes),
+            AnyRunning::Sha512(running) => running.update(bytes),
+        }
+    }
+
     /// The message ends here.
-    pub fn finalize(self) -> Digest { crate::digest(self.algorithm, self.all) }
-    /// Forget the message and begin another.
-    pub fn reset(&mut self) { self.all.clear() }
+    pub fn finalize(self) -> Digest {
+        let bytes = match &self.running {
+            AnyRunning::Md5(running) => running.finalize(),
+            AnyRunning::Sha1(running) => running.finalize(),
+            AnyRunning::Sha256(running) => running.finalize(),
+            AnyRunning::Sha512(running) => running.finalize(),
+        };
+        Digest::new(&bytes, self.algorithm.digest_bytes())
+    }
+
+    /// Forgets the message and begins another.
+    pub fn reset(&mut self) {
+        self.running = AnyRunning::new(self.algorithm);
+    }
 }
 
-/// Advances each stream by a chunk of its own.
+/// A sink for anything that writes. It takes every byte and never fails.
+impl io::Write for Stream {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.update(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Advances each stream by a chunk of its own, of any length, many side by side in SIMD lanes.
+///
+/// The same as updating each alone, only sooner, and the two can be mixed. It runs on the caller's thread; streams
+/// shared out among threads are advanced by each thread's own call.
+///
+/// ```
+/// use manyhash::{Algorithm, Stream, update_many};
+///
+/// let mut streams = vec![Stream::new(Algorithm::Md5); 2];
+/// update_many(&mut streams, &[b"one message", b"another"])?;
+/// # Ok::<(), manyhash::UpdateManyError>(())
+/// ```
+///
 /// # Errors
 /// If the slices differ in length or the streams in algorithm; no stream is changed then.
 pub fn update_many(streams: &mut [Stream], chunks: &[&[u8]]) -> Result<(), UpdateManyError> {
-    for (s, c) in streams.iter_mut().zip(chunks) { s.update(c) }
+    if streams.len() != chunks.len() {
+        return Err(UpdateManyError::Length { streams: streams.len(), chunks: chunks.len() });
+    }
+    let Some(algorithm) = one_algorithm(streams)? else { return Ok(()) };
+    with_family!(algorithm, F, _start => {
+        let mut running: Vec<&mut Running<F>> = streams.iter_mut().filter_map(F::of).collect();
+        update_running(F::plan(), &mut running, chunks);
+    });
     Ok(())
+}
+
+/// The algorithm that all streams have; none of no streams.
+fn one_algorithm(streams: &[Stream]) -> Result<Option<Algorithm>, UpdateManyError> {
+    let Some(first) = streams.first().map(Stream::algorithm) else { return Ok(None) };
+    match streams.iter().find(|stream| stream.algorithm != first) {
+        Some(other) => Err(UpdateManyError::Algorithms(first, other.algorithm)),
+        None => Ok(Some(first)),
+    }
+}
+
+fn update_running<F: Planned>(plan: &Plan<F>, running: &mut [&mut Running<F>], chunks: &[&[u8]]) {
+    // Blocks that were begun before are completed first, a group of lanes at a time: one row for all of them.
+    let mut whole = Vec::new();
+    let mut rests = Vec::with_capacity(chunks.len());
+    for (i, (running, chunk)) in running.iter_mut().zip(chunks).enumerate() {
+        let (is_whole, rest) = running.begin(chunk);
+        whole.extend(is_whole.then_some(i));
+        rests.push(rest);
+    }
+    let mut states = LaneStates::default();
+    for group in whole.chunks(plan.width()) {
+        let mut buffers = Vec::with_capacity(group.len());
+        for (lane, i) in group.iter().enumerate() {
+            states.set(lane, running[*i].state());
+            buffers.push(running[*i].buffer());
+        }
+        plan.compress(&mut states, &buffers, 1);
+        for (lane, i) in group.iter().enumerate() {
+            running[*i].set_state(&states.get(lane));
+        }
+    }
+
+    let mut jobs: Vec<Job<F, usize>> = Vec::with_capacity(rests.len());
+    for (i, rest) in rests.iter().enumerate().filter(|(_, rest)| rest.len() >= F::BLOCK_BYTES) {
+        jobs.push(Job { state: *running[i].state(), blocks: whole_blocks::<F>(rest), tag: i });
+    }
+    // Taken from the end, the longest first, so that all lanes end at about the same time.
+    jobs.sort_by_key(|job| job.blocks.len());
+    lanes::run(plan, plan.width(), || jobs.pop(), |i, state| running[i].set_state(state));
+    for (running, rest) in running.iter_mut().zip(rests) {
+        running.end(rest);
+    }
+}
+
+/// The digests of streams of one algorithm, which begin anew, many side by side in SIMD lanes.
+///
+/// # Errors
+/// If the streams differ in algorithm; no stream is changed then.
+pub(crate) fn finalize_many(streams: &mut [Stream]) -> Result<Vec<Digest>, UpdateManyError> {
+    let mut digests = vec![Digest::default(); streams.len()];
+    let Some(algorithm) = one_algorithm(streams)? else { return Ok(digests) };
+    with_family!(algorithm, F, _start => {
+        let plan = F::plan();
+        let mut finals = Finals::<F, usize>::new();
+        let mut done = |i: usize, bytes: &[u8; MAX_DIGEST_BYTES]| {
+            digests[i] = Digest::new(bytes, algorithm.digest_bytes());
+        };
+        for (i, running) in streams.iter_mut().filter_map(F::of).enumerate() {
+            finals.push(plan, running.state(), running.tail(), running.length(), i, &mut done);
+        }
+        finals.flush(plan, &mut done);
+    });
+    streams.iter_mut().for_each(Stream::reset);
+    Ok(digests)
 }
 
 /// Why streams cannot be advanced together.

@@ -4,7 +4,7 @@
 
 use super::Sha1;
 use crate::backend::X86Sha;
-use crate::kernel::{Kernel, LaneStates};
+use crate::kernel::{Columns, Kernel};
 use core::arch::x86_64::*;
 
 pub(super) fn kernels(_: X86Sha) -> [Kernel<Sha1>; 2] {
@@ -15,13 +15,14 @@ pub(super) fn kernels(_: X86Sha) -> [Kernel<Sha1>; 2] {
 /// # Safety
 /// That of [`Run`](crate::kernel::Run) for `N` messages; the CPU has the features named here.
 #[target_feature(enable = "sha,sse4.1,ssse3")]
-unsafe fn run<const N: usize>(states: &mut LaneStates<Sha1>, first: usize, messages: &[&[u8]], blocks: usize) {
+unsafe fn run<const N: usize>(states: Columns<Sha1>, messages: &[&[u8]], blocks: usize) {
     let big_endian = _mm_set_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
     // The instructions want the words a b c d, most significant first, and e in the most significant word.
     let mut abcd = [_mm_setzero_si128(); N];
     let mut e = [_mm_setzero_si128(); N];
     for s in 0..N {
-        let [a, b, c, d, last, ..] = states.get(first + s).map(u32::cast_signed);
+        // SAFETY: `s` is below the kernel's `N` lanes.
+        let [a, b, c, d, last, ..] = unsafe { states.get(s) }.map(u32::cast_signed);
         abcd[s] = _mm_set_epi32(a, b, c, d);
         e[s] = _mm_set_epi32(last, 0, 0, 0);
     }
@@ -77,6 +78,7 @@ unsafe fn run<const N: usize>(states: &mut LaneStates<Sha1>, first: usize, messa
             _mm_storeu_si128(words[1].as_mut_ptr().cast(), e[s]);
         }
         let [[d, c, b, a], [.., last]] = words;
-        states.set(first + s, &[a, b, c, d, last, 0, 0, 0]);
+        // SAFETY: `s` is below the kernel's `N` lanes.
+        unsafe { states.set(s, &[a, b, c, d, last, 0, 0, 0]) };
     }
 }

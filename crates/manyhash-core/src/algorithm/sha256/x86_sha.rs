@@ -5,7 +5,7 @@
 
 use super::{K, Sha256};
 use crate::backend::X86Sha;
-use crate::kernel::{Kernel, LaneStates};
+use crate::kernel::{Columns, Kernel};
 use core::arch::x86_64::*;
 
 pub(super) fn kernels(_: X86Sha) -> [Kernel<Sha256>; 2] {
@@ -16,13 +16,14 @@ pub(super) fn kernels(_: X86Sha) -> [Kernel<Sha256>; 2] {
 /// # Safety
 /// That of [`Run`](crate::kernel::Run) for `N` messages; the CPU has the features named here.
 #[target_feature(enable = "sha,sse4.1,ssse3")]
-unsafe fn run<const N: usize>(states: &mut LaneStates<Sha256>, first: usize, messages: &[&[u8]], blocks: usize) {
+unsafe fn run<const N: usize>(states: Columns<Sha256>, messages: &[&[u8]], blocks: usize) {
     let big_endian = _mm_set_epi8(12, 13, 14, 15, 8, 9, 10, 11, 4, 5, 6, 7, 0, 1, 2, 3);
     // The instructions want the words a b e f and c d g h, most significant first.
     let mut abef = [_mm_setzero_si128(); N];
     let mut cdgh = [_mm_setzero_si128(); N];
     for s in 0..N {
-        let [a, b, c, d, e, f, g, h] = states.get(first + s).map(u32::cast_signed);
+        // SAFETY: `s` is below the kernel's `N` lanes.
+        let [a, b, c, d, e, f, g, h] = unsafe { states.get(s) }.map(u32::cast_signed);
         abef[s] = _mm_set_epi32(a, b, e, f);
         cdgh[s] = _mm_set_epi32(c, d, g, h);
     }
@@ -75,6 +76,7 @@ unsafe fn run<const N: usize>(states: &mut LaneStates<Sha256>, first: usize, mes
             _mm_storeu_si128(words[1].as_mut_ptr().cast(), cdgh[s]);
         }
         let [[f, e, b, a], [h, g, d, c]] = words;
-        states.set(first + s, &[a, b, c, d, e, f, g, h]);
+        // SAFETY: `s` is below the kernel's `N` lanes.
+        unsafe { states.set(s, &[a, b, c, d, e, f, g, h]) };
     }
 }

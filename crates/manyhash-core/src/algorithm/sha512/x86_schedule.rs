@@ -6,7 +6,7 @@
 use super::{K, Sha512};
 use crate::algorithm::Family;
 use crate::algorithm::sha2::{Sha2, sixteen_rounds};
-use crate::kernel::LaneStates;
+use crate::kernel::Columns;
 use crate::simd::x86::Parts;
 use crate::simd::{BLOCK_WORDS, Vector};
 
@@ -20,13 +20,13 @@ const PAIRS: usize = BLOCK_WORDS / 2;
 #[inline(always)]
 pub(crate) unsafe fn run<V: Parts<Word = u64>>(
     proof: V::Proof,
-    states: &mut LaneStates<Sha512>,
-    first: usize,
+    states: Columns<Sha512>,
     messages: &[&[u8]],
     blocks: usize,
 ) {
     const { assert!(V::LANES == 2) };
-    let mut state = states.get(first);
+    // SAFETY: the kernel's one lane.
+    let mut state = unsafe { states.get(0) };
     // The sums of words and constants that a round takes: sixteen rounds' worth at a time.
     let mut kw = [0u64; BLOCK_WORDS];
     for block in messages[0].chunks_exact(Sha512::BLOCK_BYTES).take(blocks) {
@@ -60,5 +60,6 @@ pub(crate) unsafe fn run<V: Parts<Word = u64>>(
             *state = state.wrapping_add(before);
         }
     }
-    states.set(first, &state);
+    // SAFETY: the kernel's one lane.
+    unsafe { states.set(0, &state) };
 }

@@ -1,0 +1,108 @@
+//! A batch cut into tasks, and the cores' way through them.
+
+use std::sync::{Mutex, PoisonError};
+
+/// Messages that are neighbours, and the places of their digests.
+struct Task<'a, M, O> {
+    messages: &'a [M],
+    output: &'a mut [O],
+}
+
+/// The tasks that no core has taken yet: long messages first, the longest first of all, then runs of shorter ones.
+pub(super) struct Queue<'a, M, O> {
+    tasks: Mutex<std::vec::IntoIter<Task<'a, M, O>>>,
+}
+
+/// How finely a batch is cut for each lane (long messages) and each core (runs). Lanes and cores end at about the same
+/// time when the last pieces are small against the whole.
+const PIECES: usize = 16;
+
+/// Messages in a run at the most, so that what a core sorts at once stays in its cache.
+const MAX_RUN: usize = 8192;
+
+/// Bytes in a run at the least, so that the lock on the queue stays rare.
+const MIN_RUN_BYTES: usize = 64 << 10;
+
+impl<'a, M: AsRef<[u8]>, O> Queue<'a, M, O> {
+    /// Cuts messages of so many bytes altogether for so many lanes on all cores. The slices are equally long.
+    pub(super) fn new(messages: &'a [M], output: &'a mut [O], bytes: usize, lanes: usize) -> Self {
+        let long = bytes / lanes / PIECES;
+        let run_bytes = (bytes / PIECES / PIECES).max(MIN_RUN_BYTES);
+        let mut tasks: Vec<(usize, Task<M, O>)> = Vec::new();
+        let mut rest = Task { messages, output };
+        let mut run = (0, 0);
+        while run.0 < rest.messages.len() {
+            let length = rest.messages[run.0].as_ref().len();
+            if length > long {
+                tasks.extend(rest.split_off(run.0).map(|task| (0, task)));
+                tasks.extend(rest.split_off(1).map(|task| (length, task)));
+                run = (0, 0);
+            } else {
+                run = (run.0 + 1, run.1 + length);
+                if run.0 == MAX_RUN || run.1 >= run_bytes {
+                    tasks.extend(rest.split_off(run.0).map(|task| (0, task)));
+                    run = (0, 0);
+                }
+            }
+        }
+        tasks.extend(rest.split_off(run.0).map(|task| (0, task)));
+        tasks.sort_by_key(|(length, _)| std::cmp::Reverse(*length));
+        let tasks: Vec<_> = tasks.into_iter().map(|(_, task)| task).collect();
+        Queue { tasks: Mutex::new(tasks.into_iter()) }
+    }
+
+    fn take(&self) -> Option<Task<'a, M, O>> {
+        // A core that panicked in a caller's `as_ref` left the queue as it was.
+        self.tasks.lock().unwrap_or_else(PoisonError::into_inner).next()
+    }
+}
+
+impl<'a, M, O> Task<'a, M, O> {
+    /// Takes the first `count` messages out of it; none of none.
+    fn split_off(&mut self, count: usize) -> Option<Self> {
+        let (messages, rest) = self.messages.split_at(count);
+        self.messages = rest;
+        let output = self.output.split_off_mut(..count)?;
+        (count > 0).then_some(Task { messages, output })
+    }
+}
+
+/// One core's way through the tasks: messages in the order that suits its lanes, digests to their places.
+pub(super) struct Reader<'q, 'a, M, O> {
+    queue: &'q Queue<'a, M, O>,
+    /// The messages of the task in hand, and which of them are left, the shortest first: they are taken from the end.
+    messages: &'a [M],
+    left: Vec<u32>,
+    /// The output of every task taken so far.
+    outputs: Vec<&'a mut [O]>,
+}
+
+/// Where a digest goes: which task of this core, which of its messages.
+#[derive(Clone, Copy)]
+pub(super) struct Place {
+    task: u32,
+    message: u32,
+}
+
+impl<'q, 'a, M: AsRef<[u8]>, O> Reader<'q, 'a, M, O> {
+    pub(super) fn new(queue: &'q Queue<'a, M, O>) -> Self {
+        Reader { queue, messages: &[], left: Vec::new(), outputs: Vec::new() }
+    }
+
+    pub(super) fn next(&mut self) -> Option<(&'a [u8], Place)> {
+        while self.left.is_empty() {
+            let task = self.queue.take()?;
+            self.messages = task.messages;
+            self.outputs.push(task.output);
+            self.left.extend((0..task.messages.len() as u32).rev());
+            // Equal lengths, the usual case, are found in order at once.
+            self.left.sort_by_key(|message| task.messages[*message as usize].as_ref().len());
+        }
+        let message = self.left.pop()?;
+        Some((self.messages[message as usize].as_ref(), Place { task: self.outputs.len() as u32 - 1, message }))
+    }
+
+    pub(super) fn write(&mut self, place: Place, digest: O) {
+        self.outputs[place.task as usize][place.message as usize] = digest;
+    }
+}

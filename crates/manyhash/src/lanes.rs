@@ -1,0 +1,108 @@
+//! The lanes of one core: jobs, the groups of lanes they run in, and the plan that picks kernels for them.
+//!
+//! A [`Job`] is a state and whole blocks to advance it by. [`run`] keeps a group of lanes full of jobs from a source;
+//! [`Finals`] collects the ends of messages, padded, and hashes them a group at a time; [`Plan`] says which kernels
+//! advance a number of lanes soonest. None of them knows an ISA or an algorithm by name.
+
+mod finals;
+mod plan;
+
+pub(crate) use finals::Finals;
+pub(crate) use plan::{Plan, Planned};
+
+use manyhash_core::kernel::MAX_LANES;
+use manyhash_core::{Family, LaneStates, State};
+
+/// A state, the whole blocks that it is to be advanced by, and what the caller knows it by.
+pub(crate) struct Job<'a, F: Family, Tag> {
+    pub(crate) state: State<F>,
+    pub(crate) blocks: &'a [u8],
+    pub(crate) tag: Tag,
+}
+
+/// Runs the jobs that `next` yields, `width` side by side, and gives each one's state to `done` as it ends.
+///
+/// All lanes advance together by the smallest number of blocks that any has left; those that ended are refilled, and
+/// so on. Nothing waits: without further jobs the lanes that are left run on, by whatever kernels the plan has for
+/// their number.
+pub(crate) fn run<'a, F: Family, Tag: Copy>(
+    plan: &Plan<F>,
+    width: usize,
+    mut next: impl FnMut() -> Option<Job<'a, F, Tag>>,
+    mut done: impl FnMut(Tag, &State<F>),
+) {
+    let width = width.clamp(1, plan.width());
+    let mut lanes = Lanes::<F, Tag>::new();
+    let mut more = true;
+    loop {
+        while more && lanes.active() < width {
+            match next() {
+                Some(job) if job.blocks.is_empty() => done(job.tag, &job.state),
+                Some(job) => lanes.push(job),
+                None => more = false,
+            }
+        }
+        if lanes.active() == 0 {
+            return;
+        }
+        lanes.advance(plan);
+        lanes.retire(&mut done);
+    }
+}
+
+/// A group of lanes, the first [`active`](Self::active) of them in use.
+struct Lanes<'a, F: Family, Tag> {
+    states: LaneStates<F>,
+    /// What is left of each lane's blocks.
+    blocks: Vec<&'a [u8]>,
+    tags: Vec<Tag>,
+}
+
+impl<'a, F: Family, Tag: Copy> Lanes<'a, F, Tag> {
+    fn new() -> Self {
+        Lanes {
+            states: LaneStates::default(),
+            blocks: Vec::with_capacity(MAX_LANES),
+            tags: Vec::with_capacity(MAX_LANES),
+        }
+    }
+
+    fn active(&self) -> usize {
+        self.blocks.len()
+    }
+
+    fn push(&mut self, job: Job<'a, F, Tag>) {
+        self.states.set(self.active(), &job.state);
+        self.blocks.push(job.blocks);
+        self.tags.push(job.tag);
+    }
+
+    /// Advances every lane by as many blocks as all of them have.
+    fn advance(&mut self, plan: &Plan<F>) {
+        let shortest = self.blocks.iter().map(|blocks| blocks.len()).min().unwrap_or(0);
+        let count = shortest / F::BLOCK_BYTES;
+        plan.compress(&mut self.states, &self.blocks, count);
+        for blocks in &mut self.blocks {
+            *blocks = &blocks[count * F::BLOCK_BYTES..];
+        }
+    }
+
+    /// Takes out the lanes that have nothing left; the last lanes move into the gaps.
+    fn retire(&mut self, done: &mut impl FnMut(Tag, &State<F>)) {
+        let mut lane = 0;
+        while lane < self.active() {
+            if self.blocks[lane].is_empty() {
+                done(self.tags[lane], &self.states.get(lane));
+                self.blocks.swap_remove(lane);
+                self.tags.swap_remove(lane);
+                let last = self.active();
+                if lane < last {
+                    let state = self.states.get(last);
+                    self.states.set(lane, &state);
+                }
+            } else {
+                lane += 1;
+            }
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! One message of one family, from its first byte to its digest.
+
+use crate::lanes::{Plan, Planned};
+use manyhash_core::algorithm::{MAX_BLOCK_BYTES, MAX_DIGEST_BYTES};
+use manyhash_core::{Family, State};
+
+/// The state of a message so far: after its whole blocks, and the bytes that are no whole block yet.
+#[derive(Clone, Debug)]
+pub(crate) struct Running<F: Family> {
+    state: State<F>,
+    /// Bytes so far. The last `length % F::BLOCK_BYTES` of them are in `buffer`.
+    length: u128,
+    buffer: [u8; MAX_BLOCK_BYTES],
+}
+
+impl<F: Planned> Running<F> {
+    pub(crate) fn new(start: State<F>) -> Self {
+        Running { state: start, length: 0, buffer: [0; MAX_BLOCK_BYTES] }
+    }
+
+    pub(crate) fn update(&mut self, bytes: &[u8]) {
+        let (whole, rest) = self.begin(bytes);
+        if whole {
+            let buffer = self.buffer;
+            F::plan().compress_one(&mut self.state, &buffer[..F::BLOCK_BYTES]);
+        }
+        let blocks = whole_blocks::<F>(rest);
+        F::plan().compress_one(&mut self.state, blocks);
+        self.end(rest);
+    }
+
+    /// Takes the bytes that the block begun before still wants, and returns the rest; and whether that block is whole
+    /// now, so that the state is due to be advanced by [`buffer`](Self::buffer).
+    pub(crate) fn begin<'a>(&mut self, bytes: &'a [u8]) -> (bool, &'a [u8]) {
+        let buffered = self.buffered();
+        if buffered == 0 {
+            return (false, bytes);
+        }
+        let (head, rest) = bytes.split_at(bytes.len().min(F::BLOCK_BYTES - buffered));
+        self.buffer[buffered..][..head.len()].copy_from_slice(head);
+        self.length += head.len() as u128;
+        (self.buffered() == 0, rest)
+    }
+
+    /// Takes what [`begin`](Self::begin) returned, after the state was advanced by its [`whole_blocks`].
+    pub(crate) fn end(&mut self, rest: &[u8]) {
+        let tail = &rest[whole_blocks::<F>(rest).len()..];
+        self.buffer[..tail.len()].copy_from_slice(tail);
+        self.length += rest.len() as u128;
+    }
+
+    /// Bytes so far.
+    pub(crate) fn length(&self) -> u128 {
+        self.length
+    }
+
+    pub(crate) fn state(&self) -> &State<F> {
+        &self.state
+    }
+
+    pub(crate) fn set_state(&mut self, state: &State<F>) {
+        self.state = *state;
+    }
+
+    /// The block that is begun, or was just completed.
+    pub(crate) fn buffer(&self) -> &[u8] {
+        &self.buffer[..F::BLOCK_BYTES]
+    }
+
+    /// The bytes that are no whole block yet.
+    pub(crate) fn tail(&self) -> &[u8] {
+        &self.buffer[..self.buffered()]
+    }
+
+    fn buffered(&self) -> usize {
+        (self.length % F::BLOCK_BYTES as u128) as usize
+    }
+
+    pub(crate) fn finalize(&self) -> [u8; MAX_DIGEST_BYTES] {
+        finalize(F::plan(), self.state, self.tail(), self.length)
+    }
+}
+
+/// As many of the bytes, from the first on, as make whole blocks.
+pub(crate) fn whole_blocks<F: Family>(bytes: &[u8]) -> &[u8] {
+    &bytes[..bytes.len() - bytes.len() % F::BLOCK_BYTES]
+}
+
+/// The digest of a whole message.
+pub(crate) fn digest<F: Planned>(start: State<F>, message: &[u8]) -> [u8; MAX_DIGEST_BYTES] {
+    let plan = F::plan();
+    let mut state = start;
+    let blocks = whole_blocks::<F>(message);
+    plan.compress_one(&mut state, blocks);
+    finalize(plan, state, &message[blocks.len()..], message.len() as u128)
+}
+
+fn finalize<F: Family>(plan: &Plan<F>, mut state: State<F>, tail: &[u8], length: u128) -> [u8; MAX_DIGEST_BYTES] {
+    let mut padded = [0; 2 * MAX_BLOCK_BYTES];
+    let blocks = F::pad(tail, length, &mut padded);
+    plan.compress_one(&mut state, &padded[..blocks * F::BLOCK_BYTES]);
+    F::digest(&state)
+}

@@ -1,0 +1,137 @@
+//! Batches against the reference: every count around the lanes' widths, every length around the blocks' edges, ragged
+//! mixtures, and any number of threads. `MANYHASH_BACKEND` picks the backend under test.
+
+mod common;
+
+use common::{bytes, reference};
+use manyhash::{Algorithm, Batch, Digest, OutputLength, digest, digest_many, digest_many_into};
+use proptest::prelude::*;
+
+/// Checks the digests of the first `length` bytes from each offset.
+fn check(algorithm: Algorithm, threads: usize, data: &[u8], cuts: &[(usize, usize)]) {
+    let messages: Vec<&[u8]> = cuts.iter().map(|(offset, length)| &data[*offset..][..*length]).collect();
+    let digests = Batch::new(algorithm).threads(threads).digest_many(&messages);
+    assert_eq!(digests.len(), messages.len());
+    for (message, found) in messages.iter().zip(&digests) {
+        assert_eq!(*found, reference(algorithm, message), "{algorithm}, {} bytes of {}", message.len(), messages.len());
+    }
+}
+
+#[test]
+fn one_message_of_every_length() {
+    let data = bytes(5 * 128);
+    for algorithm in Algorithm::ALL {
+        for length in 0..=4 * algorithm.block_bytes() + 1 {
+            assert_eq!(digest(algorithm, &data[..length]), reference(algorithm, &data[..length]), "{algorithm} {length}");
+        }
+    }
+}
+
+#[test]
+fn every_count_of_equal_messages() {
+    let data = bytes(4096);
+    for algorithm in Algorithm::ALL {
+        for count in 0..=2 * 64 + 1 {
+            // Long enough that even two of them use lanes.
+            let cuts: Vec<_> = (0..count).map(|i| (i, 2100)).collect();
+            check(algorithm, 1, &data, &cuts);
+        }
+    }
+}
+
+#[test]
+fn every_length_side_by_side() {
+    let data = bytes(5 * 128);
+    for algorithm in Algorithm::ALL {
+        let cuts: Vec<_> = (0..=4 * algorithm.block_bytes() + 1).map(|length| (length % 7, length)).collect();
+        check(algorithm, 1, &data, &cuts);
+        let reversed: Vec<_> = cuts.into_iter().rev().collect();
+        check(algorithm, 1, &data, &reversed);
+    }
+}
+
+#[test]
+fn one_long_message_among_short_ones() {
+    let data = bytes(1 << 20);
+    for algorithm in Algorithm::ALL {
+        for place in [0, 150, 299] {
+            let cuts: Vec<_> =
+                (0..300).map(|i| if i == place { (0, (1 << 20) - 1) } else { (i, 40 + i % 100) }).collect();
+            for threads in [1, 2, 0] {
+                check(algorithm, threads, &data, &cuts);
+            }
+        }
+    }
+}
+
+#[test]
+fn many_runs_on_any_number_of_threads() {
+    let data = bytes(70_000);
+    for algorithm in [Algorithm::Md5, Algorithm::Sha512] {
+        let cuts: Vec<_> = (0..20_000).map(|i| (i * 37 % 60_000, i * i % 130)).collect();
+        for threads in [0, 1, 2, 3, 64] {
+            check(algorithm, threads, &data, &cuts);
+        }
+    }
+}
+
+#[test]
+fn output_of_another_length_is_an_error_and_untouched() {
+    let mut digests = vec![Digest::default(); 2];
+    let error: OutputLength = digest_many_into(Algorithm::Md5, &["a", "b", "c"], &mut digests).unwrap_err();
+    assert_eq!(error.to_string(), "3 messages, but room for 2 digests");
+    assert!(digests.iter().all(|digest| digest.as_bytes().is_empty()));
+    assert!(digest_many_into(Algorithm::Md5, &["a", "b"], &mut digests).is_ok());
+    assert_eq!(digests[1].to_hex(), "92eb5ffee6ae2fec3ad71c777531578f");
+}
+
+#[test]
+fn no_messages_at_all() {
+    assert!(digest_many::<&[u8]>(Algorithm::Sha256, &[]).is_empty());
+}
+
+/// A message that is another at every look: its digest means nothing, but nothing else may suffer from it.
+struct Fickle(std::sync::atomic::AtomicUsize, Vec<u8>);
+
+impl AsRef<[u8]> for Fickle {
+    fn as_ref(&self) -> &[u8] {
+        let look = self.0.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        &self.1[..(look * 7919) % self.1.len()]
+    }
+}
+
+#[test]
+fn a_message_that_changes_between_looks_harms_no_neighbour() {
+    let data = bytes(9000);
+    let fickle: Vec<Fickle> = (0..200).map(|i| Fickle(i.into(), data.clone())).collect();
+    assert_eq!(digest_many(Algorithm::Sha1, &fickle).len(), 200);
+}
+
+#[test]
+fn a_panic_in_the_callers_code_is_the_callers_and_the_next_batch_works() {
+    struct Panics(usize);
+    impl AsRef<[u8]> for Panics {
+        fn as_ref(&self) -> &[u8] {
+            assert!(self.0 != 700, "the caller's own panic");
+            &[7; 4096]
+        }
+    }
+    let messages: Vec<Panics> = (0..1000).map(Panics).collect();
+    let outcome = std::panic::catch_unwind(|| digest_many(Algorithm::Sha256, &messages));
+    assert!(outcome.is_err());
+    let digests = digest_many(Algorithm::Sha256, &messages[..700]);
+    assert!(digests.iter().all(|digest| *digest == reference(Algorithm::Sha256, &[7; 4096])));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn ragged_mixtures(
+        algorithm in prop::sample::select(&Algorithm::ALL[..]),
+        threads in 0_usize..4,
+        cuts in prop::collection::vec((0_usize..64, prop_oneof![0_usize..300, 0_usize..5000, 0_usize..100_000]), 0..150),
+    ) {
+        check(algorithm, threads, &bytes(100_064), &cuts);
+    }
+}
