@@ -216,9 +216,8 @@ impl core::str::FromStr for Algorithm {
     /// `sha512_256`.
     fn from_str(name: &str) -> Result<Self, UnknownAlgorithm> {
         let letters = |name: &'static str| name.bytes().filter(|byte| *byte != b'-');
-        let given = || {
-            name.bytes().filter(|byte| !matches!(byte, b'-' | b'_' | b'/')).map(|byte| byte.to_ascii_lowercase())
-        };
+        let given =
+            || name.bytes().filter(|byte| !matches!(byte, b'-' | b'_' | b'/')).map(|byte| byte.to_ascii_lowercase());
         Self::ALL.into_iter().find(|algorithm| letters(algorithm.name()).eq(given())).ok_or(UnknownAlgorithm)
     }
 }

@@ -339,10 +339,25 @@ macro_rules! entry {
 
 entry!(portable, Portable, Portable);
 #[cfg(target_arch = "x86_64")]
-entry!(#[target_feature(enable = "bmi1,bmi2")] bmi2, Portable, Portable);
+entry!(
+    #[target_feature(enable = "bmi1,bmi2")]
+    bmi2,
+    Portable,
+    Portable
+);
 #[cfg(target_arch = "x86_64")]
 entry!(sse2, Sse2, Sse2);
 #[cfg(target_arch = "x86_64")]
-entry!(#[target_feature(enable = "avx2,bmi1,bmi2")] avx2, Avx2, Avx2::assume());
+entry!(
+    #[target_feature(enable = "avx2,bmi1,bmi2")]
+    avx2,
+    Avx2,
+    Avx2::assume()
+);
 #[cfg(target_arch = "x86_64")]
-entry!(#[target_feature(enable = "avx512f,avx512bw,avx512vl,bmi1,bmi2")] avx512, Avx512, Avx512::assume());
+entry!(
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,bmi1,bmi2")]
+    avx512,
+    Avx512,
+    Avx512::assume()
+);

@@ -1,9 +1,21 @@
 //! Files to digests.
+//!
+//! Every core reads and hashes on its own: a worker opens files from one common source, reads a chunk of each, and
+//! advances their streams together in its lanes. Memory is a chunk for each lane of each core, and the results that
+//! wait for an earlier file.
 
-use crate::{Algorithm, Digest, Stream};
+mod handover;
+mod ordered;
+mod worker;
+
+use crate::{Algorithm, Digest};
+use handover::Handover;
+use ordered::Ordered;
+use std::fs::File;
 use std::io::{self, Read};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
+use std::thread;
 
 /// Where the bytes of a message come from.
 #[derive(Debug)]
@@ -18,28 +30,85 @@ pub enum Source {
 
 /// The digests of files, each given to `done` in the order of `files` as soon as those before it are done.
 ///
-/// `threads`: 0 is one a core. `done` may end it early with [`ControlFlow::Break`].
+/// A file is read to its end, wherever that is when it comes: one that grows or shrinks meanwhile gives the digest of
+/// what was read. `threads` is the number of workers, the caller's thread among them; 0 is one for every core. `files`
+/// is drawn from no faster than files are hashed, and `done` may end it all with [`ControlFlow::Break`]. What is no
+/// regular file (a pipe, a terminal) is read while its worker has nothing else in hand, for it may not end soon.
+///
+/// ```
+/// use manyhash::{Algorithm, file};
+/// use std::ops::ControlFlow;
+///
+/// let files = ["Cargo.toml", "no such file"].map(|name| (name, file::Source::Path(name.into())));
+/// file::digest_files(Algorithm::Sha256, 0, files.into_iter(), |name, digest| {
+///     match digest {
+///         Ok(digest) => println!("{digest}  {name}"),
+///         Err(error) => eprintln!("{name}: {error}"),
+///     }
+///     ControlFlow::Continue(())
+/// });
+/// ```
 pub fn digest_files<T: Send>(
     algorithm: Algorithm,
     threads: usize,
     files: impl Iterator<Item = (T, Source)> + Send,
-    mut done: impl FnMut(T, io::Result<Digest>) -> ControlFlow<()> + Send,
+    done: impl FnMut(T, io::Result<Digest>) -> ControlFlow<()> + Send,
 ) {
-    let _ = threads;
-    for (tag, source) in files {
-        let read = || -> io::Result<Digest> {
-            let mut all = Vec::new();
-            match source {
-                Source::Path(path) => std::fs::File::open(path)?.read_to_end(&mut all)?,
-                Source::Stdin => io::stdin().lock().read_to_end(&mut all)?,
-                Source::Failed(error) => return Err(error),
-            };
-            let mut stream = Stream::new(algorithm);
-            stream.update(all);
-            Ok(stream.finalize())
-        };
-        if done(tag, read()).is_break() {
-            return;
+    let threads = if threads == 0 { thread::available_parallelism().map_or(1, usize::from) } else { threads };
+    let ordered = Ordered::new(Box::new(files), Box::new(done));
+    let handover = Handover::new();
+    thread::scope(|scope| {
+        for i in 1..threads {
+            // Without another thread, those that there are do its work.
+            let name = thread::Builder::new().name(format!("manyhash-file-{i}"));
+            let _ = name.spawn_scoped(scope, || worker::work(algorithm, threads, &ordered, &handover));
+        }
+        worker::work(algorithm, threads, &ordered, &handover);
+    });
+}
+
+/// A source that was opened.
+enum Input {
+    /// A regular file, whose bytes are there.
+    File(File),
+    /// Anything else, whose bytes come when they come.
+    Slow(Box<dyn Read + Send>),
+}
+
+impl Source {
+    fn open(self) -> io::Result<Input> {
+        match self {
+            Source::Path(path) => {
+                let regular = std::fs::metadata(&path)?.is_file();
+                // Opening a pipe waits for its writer.
+                if regular { File::open(path).map(Input::File) } else { Ok(Input::Slow(Box::new(Unopened::new(path)))) }
+            }
+            Source::Stdin => Ok(Input::Slow(Box::new(io::stdin()))),
+            Source::Failed(error) => Err(error),
+        }
+    }
+}
+
+/// A file that is opened at the first read.
+enum Unopened {
+    Path(PathBuf),
+    File(File),
+}
+
+impl Unopened {
+    fn new(path: PathBuf) -> Self {
+        Unopened::Path(path)
+    }
+}
+
+impl Read for Unopened {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if let Unopened::Path(path) = self {
+            *self = Unopened::File(File::open(path)?);
+        }
+        match self {
+            Unopened::Path(_) => Ok(0),
+            Unopened::File(file) => file.read(buffer),
         }
     }
 }

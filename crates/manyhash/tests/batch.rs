@@ -22,7 +22,11 @@ fn one_message_of_every_length() {
     let data = bytes(5 * 128);
     for algorithm in Algorithm::ALL {
         for length in 0..=4 * algorithm.block_bytes() + 1 {
-            assert_eq!(digest(algorithm, &data[..length]), reference(algorithm, &data[..length]), "{algorithm} {length}");
+            assert_eq!(
+                digest(algorithm, &data[..length]),
+                reference(algorithm, &data[..length]),
+                "{algorithm} {length}"
+            );
         }
     }
 }

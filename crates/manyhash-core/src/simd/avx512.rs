@@ -100,9 +100,7 @@ vector! {
     swap: swap_bytes_64_128, transpose: words_one, pin: pin_128,
 }
 
-use avx2::{
-    load_parts as load_parts_256, swap_bytes_32 as swap_bytes_32_256, swap_bytes_64 as swap_bytes_64_256,
-};
+use avx2::{load_parts as load_parts_256, swap_bytes_32 as swap_bytes_32_256, swap_bytes_64 as swap_bytes_64_256};
 
 pin!(pin_512, __m512i, zmm_reg, "avx512f");
 pin!(pin_256, __m256i, ymm_reg, "avx512f,avx512vl");

@@ -35,9 +35,8 @@ impl<V: Vector> Vector for Pair<V> {
     #[inline(always)]
     unsafe fn load_block(proof: V::Proof, messages: *const &[u8], at: usize) -> [Self; BLOCK_WORDS] {
         // SAFETY: the caller's `2 * V::LANES` messages are two runs of `V::LANES`, all readable at `at`.
-        let (low, high) = unsafe {
-            (V::load_block(proof, messages, at), V::load_block(proof, messages.add(V::LANES), at))
-        };
+        let (low, high) =
+            unsafe { (V::load_block(proof, messages, at), V::load_block(proof, messages.add(V::LANES), at)) };
         let mut words = [Pair(low[0], high[0]); BLOCK_WORDS];
         for i in 1..BLOCK_WORDS {
             words[i] = Pair(low[i], high[i]);

@@ -155,7 +155,9 @@ macro_rules! parts {
             #[inline(always)]
             unsafe fn load_parts(_: Self::Proof, messages: *const &[u8], at: usize) -> Self {
                 // SAFETY: the caller's messages, one a part, are readable for 16 bytes from `at`.
-                Self(unsafe { $load_parts::<{ crate::simd::x86::lanes_per_part::<<Self as Vector>::Word>() }>(messages, at) })
+                Self(unsafe {
+                    $load_parts::<{ crate::simd::x86::lanes_per_part::<<Self as Vector>::Word>() }>(messages, at)
+                })
             }
             #[inline(always)]
             fn unpack_low_32(self, other: Self) -> Self {

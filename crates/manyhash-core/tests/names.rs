@@ -1,0 +1,82 @@
+//! The names of algorithms and backends, as users spell them.
+
+use manyhash_core::{Algorithm, Backend, BackendError, UnknownAlgorithm};
+
+#[test]
+fn algorithms_are_parsed_in_the_spellings_in_use() {
+    let spellings: [(Algorithm, &[&str]); 7] = [
+        (Algorithm::Md5, &["md5", "MD5", "Md5", "md-5", "MD-5"]),
+        (Algorithm::Sha1, &["sha1", "SHA1", "sha-1", "SHA-1"]),
+        (Algorithm::Sha224, &["sha224", "SHA224", "sha-224", "SHA-224"]),
+        (Algorithm::Sha256, &["sha256", "SHA256", "Sha256", "sha-256", "SHA-256", "sHa256"]),
+        (Algorithm::Sha384, &["sha384", "SHA384", "sha-384", "SHA-384"]),
+        (Algorithm::Sha512, &["sha512", "SHA512", "sha-512", "SHA-512"]),
+        (
+            Algorithm::Sha512_256,
+            &["sha512-256", "sha512/256", "sha512_256", "SHA512-256", "SHA512/256", "SHA-512/256", "sha-512-256"],
+        ),
+    ];
+    assert_eq!(spellings.map(|(algorithm, _)| algorithm), Algorithm::ALL);
+    for (algorithm, spellings) in spellings {
+        for spelling in spellings {
+            assert_eq!(spelling.parse(), Ok(algorithm), "{spelling}");
+        }
+    }
+}
+
+#[test]
+fn algorithms_that_are_none_are_errors() {
+    let names =
+        ["", "-", "sha", "md4", "md55", "sha2", "sha3-256", "sha512/224", "sha2566", "xsha256", " sha256", "sha256 "];
+    for name in names {
+        assert_eq!(name.parse::<Algorithm>(), Err(UnknownAlgorithm), "{name:?}");
+    }
+    // No case folding beyond ASCII: U+017F is a long s.
+    assert_eq!("\u{17F}ha256".parse::<Algorithm>(), Err(UnknownAlgorithm));
+}
+
+#[test]
+fn algorithms_name_themselves() {
+    for algorithm in Algorithm::ALL {
+        assert_eq!(algorithm.name().parse(), Ok(algorithm));
+        assert_eq!(algorithm.to_string(), algorithm.name());
+        assert_eq!(format!("{algorithm:>12}").len(), 12);
+        assert!(UnknownAlgorithm.to_string().contains(algorithm.name()), "{UnknownAlgorithm}");
+    }
+}
+
+#[test]
+fn available_backends_are_found_by_name() {
+    let available: Vec<Backend> = Backend::available().collect();
+    assert_eq!(available.first().map(|backend| backend.name()), Some("portable"));
+    assert_eq!(available.last(), Some(&Backend::detect()));
+    for backend in available {
+        assert_eq!(Backend::named(backend.name()), Ok(backend));
+        assert_eq!(backend.to_string(), backend.name());
+        assert_eq!(format!("{backend:>12}").len(), 12);
+    }
+}
+
+#[test]
+fn backends_that_the_cpu_lacks_are_unsupported() {
+    for name in ["portable", "sse2", "avx2", "avx512"] {
+        let available = Backend::available().find(|backend| backend.name() == name);
+        assert_eq!(Backend::named(name), available.ok_or(BackendError::Unsupported), "{name}");
+    }
+}
+
+#[test]
+fn backends_of_no_tier_are_unknown() {
+    for name in ["", "AVX2", "avx", "avx-512", "avx2 ", "scalar", "no such tier"] {
+        assert_eq!(Backend::named(name), Err(BackendError::Unknown), "{name:?}");
+    }
+}
+
+#[test]
+fn backend_errors_say_what_to_do() {
+    let unknown = BackendError::Unknown.to_string();
+    for backend in Backend::available() {
+        assert!(unknown.contains(backend.name()), "{unknown}");
+    }
+    assert_ne!(unknown, BackendError::Unsupported.to_string());
+}

@@ -1,0 +1,142 @@
+//! Files through the pipeline against the reference: every length, any number of threads, in order, with failures.
+
+mod common;
+
+use common::{bytes, reference};
+use manyhash::Algorithm;
+use manyhash::file::{Source, digest_files};
+use std::io;
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Files of these lengths in a folder of their own, with their contents.
+fn files(lengths: &[usize]) -> (tempfile::TempDir, Vec<(PathBuf, Vec<u8>)>) {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let longest = bytes(lengths.iter().copied().max().unwrap_or(0) + 100);
+    let files = lengths.iter().enumerate().map(|(i, length)| {
+        let path = folder.path().join(i.to_string());
+        let content = longest[i % 100..][..*length].to_vec();
+        std::fs::write(&path, &content).expect("a file in the temporary folder");
+        (path, content)
+    });
+    let files = files.collect();
+    (folder, files)
+}
+
+fn check(algorithm: Algorithm, threads: usize, lengths: &[usize]) {
+    let (_folder, files) = files(lengths);
+    let mut found = Vec::new();
+    let sources = files.iter().enumerate().map(|(i, (path, _))| (i, Source::Path(path.clone())));
+    digest_files(algorithm, threads, sources, |i, digest| {
+        found.push((i, digest.expect("a readable file")));
+        ControlFlow::Continue(())
+    });
+    assert_eq!(found.len(), files.len());
+    for (due, (i, digest)) in found.into_iter().enumerate() {
+        assert_eq!(i, due, "in order");
+        assert_eq!(digest, reference(algorithm, &files[i].1), "{algorithm}, {} bytes", files[i].1.len());
+    }
+}
+
+#[test]
+fn lengths_around_blocks_and_chunks() {
+    let chunk = 32 << 10;
+    let edges = [0, 1, 55, 56, 63, 64, 65, 111, 112, 127, 128, 129, 1000, chunk - 1, chunk, chunk + 1, 3 * chunk + 5];
+    for algorithm in Algorithm::ALL {
+        check(algorithm, 1, &edges);
+        check(algorithm, 3, &edges);
+    }
+}
+
+#[test]
+fn few_and_many_small_and_large() {
+    let lengths: Vec<usize> = (0..700).map(|i| if i % 97 == 3 { 300_000 + i } else { i * 13 % 5000 }).collect();
+    for threads in [0, 1, 2, 5] {
+        check(Algorithm::Sha256, threads, &lengths);
+        check(Algorithm::Md5, threads, &lengths[..70]);
+        check(Algorithm::Sha512, threads, &[2 << 20, 5, 1 << 20]);
+    }
+    check(Algorithm::Sha1, 2, &[]);
+}
+
+#[test]
+fn failures_come_in_their_turn() {
+    let (folder, files) = files(&[10; 40]);
+    let sources = files.iter().enumerate().map(|(i, (path, _))| match i % 4 {
+        0 => (i, Source::Path(folder.path().join("missing"))),
+        1 => (i, Source::Failed(io::Error::other("said before"))),
+        2 => (i, Source::Path(folder.path().to_path_buf())),
+        _ => (i, Source::Path(path.clone())),
+    });
+    let mut due = 0;
+    digest_files(Algorithm::Md5, 2, sources, |i, digest| {
+        assert_eq!(i, due);
+        due += 1;
+        match i % 4 {
+            0 => assert_eq!(digest.unwrap_err().kind(), io::ErrorKind::NotFound),
+            1 => assert_eq!(digest.unwrap_err().to_string(), "said before"),
+            2 => assert_eq!(digest.unwrap_err().kind(), io::ErrorKind::IsADirectory),
+            _ => assert_eq!(digest.expect("a readable file"), reference(Algorithm::Md5, &files[i].1)),
+        }
+        ControlFlow::Continue(())
+    });
+    assert_eq!(due, 40);
+}
+
+#[test]
+fn the_sink_may_end_it_all() {
+    let (_folder, files) = files(&[100; 50]);
+    let drawn = AtomicUsize::new(0);
+    let sources = (0..1_000_000).map(|i| {
+        drawn.fetch_add(1, Ordering::Relaxed);
+        ((), Source::Path(files[i % 50].0.clone()))
+    });
+    let mut results = 0;
+    digest_files(Algorithm::Sha1, 2, sources, |(), _| {
+        results += 1;
+        if results == 10 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    assert_eq!(results, 10);
+    assert!(drawn.into_inner() < 1000, "no more files are drawn than are in hand");
+}
+
+#[test]
+fn a_slow_file_holds_back_only_so_many_others() {
+    let (folder, files) = files(&[100; 10]);
+    let pipe = folder.path().join("pipe");
+    if !std::process::Command::new("mkfifo").arg(&pipe).status().is_ok_and(|status| status.success()) {
+        assert!(cfg!(not(target_os = "linux")), "mkfifo is part of coreutils");
+        return;
+    }
+    let (drawn, seen) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let sources = std::iter::once(pipe.clone()).chain((0..100_000).map(|i| files[i % 10].0.clone())).map(|path| {
+        drawn.fetch_add(1, Ordering::Relaxed);
+        ((), Source::Path(path))
+    });
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            // Opened by the reader as soon as it gets to it; the message ends when the writer has gone.
+            let mut writer = std::fs::OpenOptions::new().write(true).open(&pipe).expect("a pipe to write to");
+            let mut before = 0;
+            loop {
+                std::thread::sleep(std::time::Duration::from_millis(50));
+                let now = drawn.load(Ordering::Relaxed);
+                if now == before && now > 1 {
+                    break;
+                }
+                before = now;
+            }
+            assert!(before < 50_000, "{before} files were taken ahead of a pipe without an end");
+            assert_eq!(seen.load(Ordering::Relaxed), 0);
+            io::Write::write_all(&mut writer, b"abc").expect("a reader");
+        });
+        digest_files(Algorithm::Md5, 2, sources, |(), digest| {
+            if seen.fetch_add(1, Ordering::Relaxed) == 0 {
+                assert_eq!(digest.expect("a readable pipe").to_hex(), "900150983cd24fb0d6963f7d28e17f72");
+            }
+            ControlFlow::Continue(())
+        });
+    });
+    assert_eq!(seen.into_inner(), 100_001);
+}
