@@ -1,2 +1,7 @@
-//! manysum
-fn main() {}
+//! `manysum`: checksums of many files at once.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    manyhash_cli::manysum::main()
+}

@@ -1,0 +1,130 @@
+//! Digests are checked before anything is timed: a fast wrong answer is no answer.
+//!
+//! What the digests should be is said by OpenSSL, and confirmed for each message by one that shares no code with it:
+//! the reference implementation for short messages, RustCrypto for those it is too slow for.
+
+use crate::error::Error;
+use crate::load::Load;
+use crate::subject::{self, Job, Kind, Subject};
+use manyhash_core::reference;
+
+/// The longest message that the reference implementation hashes, in bytes.
+const REFERENCE_MAX: usize = 4096;
+
+/// The digests that every standard subject must agree on.
+pub(crate) struct Expected(Vec<Vec<u8>>);
+
+/// Asks the witnesses.
+///
+/// # Errors
+/// If they disagree.
+pub(crate) fn expected(load: Load, job: &Job) -> Result<Expected, Error> {
+    let expected = digests(job, &subject::OPENSSL)?;
+    let confirmed = digests(job, &subject::RUSTCRYPTO)?;
+    for (i, message) in job.messages.iter().enumerate() {
+        if message.len() <= REFERENCE_MAX {
+            let digest = reference::digest(job.algorithm, message);
+            same(load, job, "openssl", i, &expected[i], &digest[..job.algorithm.digest_bytes()])?;
+        } else {
+            same(load, job, "openssl", i, &expected[i], &confirmed[i])?;
+        }
+    }
+    Ok(Expected(expected))
+}
+
+fn digests(job: &Job, witness: &dyn Subject) -> Result<Vec<Vec<u8>>, Error> {
+    let mut task = witness.task(job)?;
+    task.run(1);
+    Ok(task.digests().iter().map(|digest| digest[..job.algorithm.digest_bytes()].to_vec()).collect())
+}
+
+/// Checks a subject's digests: whether they were checked, for there may be none.
+///
+/// # Errors
+/// If one is wrong.
+pub(crate) fn check(
+    load: Load,
+    job: &Job,
+    subject: &dyn Subject,
+    expected: &Expected,
+    digests: &[&[u8]],
+) -> Result<Option<bool>, Error> {
+    assert_eq!(digests.len(), job.messages.len(), "a task yields a digest for each message");
+    for (i, (digest, message)) in digests.iter().zip(job.messages).enumerate() {
+        match subject.kind() {
+            Kind::Standard => {
+                let digest = digest.get(..job.algorithm.digest_bytes()).unwrap_or(digest);
+                same(load, job, subject.name(), i, digest, &expected.0[i])?;
+            }
+            Kind::Orientation(digest_again) => same(load, job, subject.name(), i, digest, &digest_again(message))?,
+            Kind::Ceiling => return Ok(None),
+        }
+    }
+    Ok(Some(true))
+}
+
+fn same(
+    load: Load,
+    job: &Job,
+    subject: &'static str,
+    message: usize,
+    digest: &[u8],
+    expected: &[u8],
+) -> Result<(), Error> {
+    if digest == expected {
+        return Ok(());
+    }
+    Err(Error::WrongDigest {
+        subject,
+        algorithm: job.algorithm,
+        load: load.name(),
+        message,
+        length: job.messages[message].len(),
+        wrong: hex(digest),
+        expected: hex(expected),
+    })
+}
+
+fn hex(digest: &[u8]) -> String {
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Expected, check, expected};
+    use crate::error::Error;
+    use crate::load::Load;
+    use crate::subject::{ALL, Call, Job, Threads};
+    use manyhash::Algorithm;
+
+    fn job(algorithm: Algorithm, threads: usize) -> Job<'static> {
+        let call = if threads == 1 { Call::One } else { Call::Many };
+        Job { algorithm, messages: &[b"", b"abc", &[7; 5000]], call, threads: Threads::new(threads).unwrap() }
+    }
+
+    #[test]
+    fn every_subject_is_right() {
+        for algorithm in Algorithm::ALL {
+            for job in [job(algorithm, 1), job(algorithm, 2)] {
+                let expected = expected(Load::Hot, &job).unwrap();
+                for subject in ALL.into_iter().filter(|subject| subject.supports(algorithm)) {
+                    let mut task = subject.task(&job).unwrap();
+                    task.run(2);
+                    let verified = check(Load::Hot, &job, subject, &expected, &task.digests()).unwrap();
+                    assert_eq!(verified, (subject.name() != "read").then_some(true));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_wrong_digest_is_an_error() {
+        let job = job(Algorithm::Md5, 1);
+        let Expected(mut digests) = expected(Load::Hot, &job).unwrap();
+        let expected = Expected(digests.clone());
+        digests[1][3] ^= 1;
+        let digests: Vec<&[u8]> = digests.iter().map(Vec::as_slice).collect();
+        let error = check(Load::Hot, &job, ALL[0], &expected, &digests).unwrap_err();
+        assert!(matches!(error, Error::WrongDigest { subject: "manyhash", message: 1, length: 3, .. }), "{error}");
+    }
+}

@@ -1,0 +1,22 @@
+//! Arguments that the programs share.
+
+use clap::Parser;
+use manyhash::Algorithm;
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+/// The program's arguments, or the status to exit with: after help or the version, or a message on what is wrong.
+///
+/// # Errors
+/// The status is 1 for wrong arguments, as coreutils has it (clap's own is 2), and for help that cannot be written.
+pub fn parse<A: Parser>() -> Result<A, ExitCode> {
+    A::try_parse().map_err(|error| {
+        let written = error.print().and_then(|()| io::stdout().flush());
+        if error.use_stderr() || written.is_err() { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+    })
+}
+
+/// The help of an option that takes an algorithm.
+pub fn algorithm_help() -> String {
+    format!("Hash algorithm: {}", Algorithm::ALL.map(Algorithm::name).join(", "))
+}

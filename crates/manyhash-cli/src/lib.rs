@@ -1,0 +1,13 @@
+//! What the programs `manysum` and `manyhash` are made of.
+//!
+//! The programs only read arguments, name files and write lines: the hashing is the library's. Nothing here is meant
+//! for other crates, and all of it may change with any release.
+#![forbid(unsafe_code)]
+
+pub mod arguments;
+pub mod console;
+pub mod escape;
+pub mod manysum;
+pub mod name;
+pub mod output;
+pub mod quote;

@@ -1,0 +1,141 @@
+//! What the tests share: trees of hostile names, and GNU coreutils to compare with.
+#![allow(dead_code, unreachable_pub, reason = "a module of several test programs, each of which uses its part")]
+
+use assert_cmd::Command;
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+
+/// The algorithms of which coreutils has a tool, by the names that `manysum` takes.
+pub const ALGORITHMS: [&str; 6] = ["md5", "sha1", "sha224", "sha256", "sha384", "sha512"];
+
+/// SHA-256 of nothing.
+pub const EMPTY: &str = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+
+/// What a program did.
+#[derive(PartialEq, Eq)]
+pub struct Outcome {
+    pub stdout: Vec<u8>,
+    pub stderr: Vec<u8>,
+    pub status: Option<i32>,
+}
+
+impl std::fmt::Debug for Outcome {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "status {:?}\n{}---\n{}", self.status, self.stdout.escape_ascii(), self.stderr.escape_ascii())
+    }
+}
+
+/// Runs a program in a directory.
+pub fn run<A: AsRef<OsStr>>(mut program: Command, directory: &Path, arguments: &[A], input: &[u8]) -> Outcome {
+    let output = program.env("LC_ALL", "C").current_dir(directory).args(arguments).write_stdin(input).output();
+    let output = output.expect("the program starts");
+    Outcome { stdout: output.stdout, stderr: output.stderr, status: output.status.code() }
+}
+
+/// Runs `manysum`.
+pub fn manysum<A: AsRef<OsStr>>(directory: &Path, arguments: &[A], input: &[u8]) -> Outcome {
+    run(assert_cmd::cargo::cargo_bin_cmd!("manysum"), directory, arguments, input)
+}
+
+/// Runs `manysum -a ALGORITHM` and the tool of coreutils, and compares all they say and return.
+#[track_caller]
+pub fn compare<A: AsRef<OsStr>>(algorithm: &str, directory: &Path, arguments: &[A], input: &[u8]) {
+    let tool = format!("{algorithm}sum");
+    if !has_coreutils(&tool) {
+        return;
+    }
+    let expected = run(Command::new(&tool), directory, arguments, input);
+    let mut ours: Vec<&OsStr> = vec![OsStr::new("-a"), OsStr::new(algorithm)];
+    ours.extend(arguments.iter().map(AsRef::as_ref));
+    let mut outcome = manysum(directory, &ours, input);
+    outcome.stderr = with_program(&outcome.stderr, &tool);
+    assert_eq!(outcome, expected);
+}
+
+/// Messages of `manysum` under another program's name.
+fn with_program(messages: &[u8], program: &str) -> Vec<u8> {
+    let lines = messages.split_inclusive(|&byte| byte == b'\n');
+    let renamed = lines.map(|line| match line.strip_prefix(b"manysum: ") {
+        Some(message) => [program.as_bytes(), b": ", message].concat(),
+        None => line.to_vec(),
+    });
+    renamed.collect::<Vec<_>>().concat()
+}
+
+/// Whether the host has this tool of GNU coreutils. Linux has to; elsewhere the comparison is skipped.
+pub fn has_coreutils(tool: &str) -> bool {
+    let version = Command::new(tool).arg("--version").output();
+    let has = version.is_ok_and(|output| String::from_utf8_lossy(&output.stdout).contains("GNU coreutils"));
+    assert!(has || !cfg!(target_os = "linux"), "{tool} of GNU coreutils is missing");
+    if !has {
+        eprintln!("skipped: the host has no {tool} of GNU coreutils");
+    }
+    has
+}
+
+/// An empty directory.
+pub fn directory() -> TempDir {
+    tempfile::tempdir().expect("a temporary directory")
+}
+
+/// A name of any bytes.
+#[cfg(unix)]
+pub fn name(bytes: &[u8]) -> OsString {
+    std::os::unix::ffi::OsStringExt::from_vec(bytes.to_vec())
+}
+
+/// Names that break tools, with contents that tell them apart.
+#[cfg(unix)]
+pub fn hostile_names() -> Vec<OsString> {
+    let mut names: Vec<&[u8]> =
+        vec![b"plain", b" leading", b"trailing ", b"two  spaces", b"tab\there", b"-dash", b"--", b"-c"];
+    names.extend([&b"new\nline"[..], b"\n", b"return\rhere", b"return\r", b"back\\slash", b"\\", b"\\n", b"all\\\r\n"]);
+    names.extend([
+        &b"it's"[..],
+        b"it's $5",
+        b"dou\"ble",
+        b"`x`",
+        b"*",
+        b"?",
+        b"#",
+        b"~",
+        b"a#~",
+        b"{",
+        b"}",
+        b"{}",
+        b"a:b",
+    ]);
+    names.extend([
+        &b"na\xc3\xafve"[..],
+        b"\xff\xfe",
+        b"x\xe2\x82",
+        b"bell\x07\x1b[m",
+        b"\x7f",
+        b"a=b",
+        b"(x) = y",
+        b"...",
+    ]);
+    // macOS takes no names that are not UTF-8.
+    names.retain(|bytes| cfg!(target_os = "linux") || str::from_utf8(bytes).is_ok());
+    names.into_iter().map(name).collect()
+}
+
+/// Writes a file for each name that holds that name, and returns the arguments `--` and the names.
+#[cfg(unix)]
+pub fn hostile_files(directory: &Path) -> Vec<OsString> {
+    let mut arguments = vec![OsString::from("--")];
+    for name in hostile_names() {
+        fs::write(directory.join(&name), name.as_encoded_bytes()).expect("a file is written");
+        arguments.push(name);
+    }
+    arguments
+}
+
+/// Makes a FIFO.
+pub fn fifo(directory: &Path, name: &str) -> PathBuf {
+    let path = directory.join(name);
+    Command::new("mkfifo").arg(&path).assert().success();
+    path
+}
