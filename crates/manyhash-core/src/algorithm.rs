@@ -91,8 +91,8 @@ pub trait Family: sealed::Sealed + Copy + core::fmt::Debug + Send + Sync + 'stat
 
 /// A family's compression function for any vector.
 pub(crate) trait Compress: Family<Word: Registers> {
-    /// Whether two groups of lanes are interleaved as well, because one alone leaves the ports idle.
-    const INTERLEAVE: bool = true;
+    /// Whether four registers' groups of lanes are interleaved as well as two, because two leave the ports idle.
+    const FOUR_GROUPS: bool = false;
 
     /// Advances each lane's state by its block.
     fn compress<V: Vector<Word = Self::Word>>(proof: V::Proof, state: &mut [V; 8], block: [V; BLOCK_WORDS]);
@@ -212,12 +212,20 @@ impl core::error::Error for UnknownAlgorithm {}
 impl core::str::FromStr for Algorithm {
     type Err = UnknownAlgorithm;
 
-    /// Takes the spellings in use: upper or lower case, `sha256` or `sha-256`, `sha512-256`, `sha512/256` or
-    /// `sha512_256`.
+    /// Takes the spellings in use: upper or lower case, `sha256`, `sha-256` or `sha2-256`, and `sha512-256`,
+    /// `sha512/256` or `sha512_256` with the same prefixes.
     fn from_str(name: &str) -> Result<Self, UnknownAlgorithm> {
-        let letters = |name: &'static str| name.bytes().filter(|byte| *byte != b'-');
-        let given =
-            || name.bytes().filter(|byte| !matches!(byte, b'-' | b'_' | b'/')).map(|byte| byte.to_ascii_lowercase());
-        Self::ALL.into_iter().find(|algorithm| letters(algorithm.name()).eq(given())).ok_or(UnknownAlgorithm)
+        let same = |given: &str, known: &str| {
+            given.len() == known.len()
+                && given.bytes().zip(known.bytes()).all(|(given, known)| {
+                    given.eq_ignore_ascii_case(&known) || (known == b'-' && matches!(given, b'/' | b'_'))
+                })
+        };
+        let bare = ["sha-", "sha2-", "SHA-", "SHA2-"].into_iter().find_map(|prefix| name.strip_prefix(prefix));
+        let matches = |algorithm: &Algorithm| {
+            let bare_name = algorithm.name().strip_prefix("sha").filter(|digits| *digits != "1" || !name.contains('2'));
+            same(name, algorithm.name()) || bare.zip(bare_name).is_some_and(|(given, known)| same(given, known))
+        };
+        Self::ALL.into_iter().find(matches).ok_or(UnknownAlgorithm)
     }
 }

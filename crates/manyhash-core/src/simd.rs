@@ -88,6 +88,10 @@ pub(crate) trait Vector: Copy {
     /// `messages` points to `LANES` slices, each readable from `at` for a block of 16 words.
     unsafe fn load_block(proof: Self::Proof, messages: *const &[u8], at: usize) -> [Self; BLOCK_WORDS];
 
+    /// Asks for a cache line, which need not exist.
+    #[inline(always)]
+    fn prefetch(_line: *const u8) {}
+
     /// Each word with its bytes in the other order.
     fn swap_bytes(self) -> Self;
 
@@ -109,10 +113,12 @@ pub(crate) trait Vector: Copy {
         b.xor(self.and(a.xor(b)))
     }
 
-    /// The bit that at least two of three have: FIPS 180-4's Maj.
+    /// The bit that at least two of `self`, `a` and `b` have: FIPS 180-4's Maj. `differ` is `a ^ b`, and `self ^ a`
+    /// afterwards: `differ` of the next round, in which the words move on by one.
     #[inline(always)]
-    fn majority(self, a: Self, b: Self) -> Self {
-        self.and(a).or(b.and(self.or(a)))
+    fn majority(self, a: Self, _b: Self, differ: &mut Self) -> Self {
+        let before = core::mem::replace(differ, self.xor(a));
+        a.xor(before.and(*differ))
     }
 
     /// `sum + mask.choose(self, other)`, where `self` is ready last: RFC 1321's G in its step.

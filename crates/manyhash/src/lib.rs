@@ -7,6 +7,7 @@ mod digest;
 mod family;
 pub mod file;
 mod lanes;
+mod plan;
 mod running;
 mod stream;
 
@@ -14,4 +15,5 @@ pub use backend::{BACKEND_VARIABLE, BackendError, backend};
 pub use batch::{Batch, OutputLength, digest, digest_many, digest_many_into};
 pub use digest::{Digest, DigestEncoding};
 pub use manyhash_core::{Algorithm, Backend, UnknownAlgorithm};
+pub use plan::{KernelCost, Plan, plan};
 pub use stream::{Stream, UpdateManyError, update_many};

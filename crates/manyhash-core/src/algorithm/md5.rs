@@ -94,7 +94,7 @@ impl Family for Md5 {
 
 impl Compress for Md5 {
     /// A step waits for the one before it in each of its four operations, so one group of lanes leaves ports idle.
-    const INTERLEAVE: bool = true;
+    const FOUR_GROUPS: bool = true;
 
     #[inline(always)]
     fn compress<V: Vector<Word = u32>>(proof: V::Proof, state: &mut [V; 8], x: [V; BLOCK_WORDS]) {

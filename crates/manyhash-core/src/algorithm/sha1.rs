@@ -88,5 +88,5 @@ fn parity<V: Vector>(x: V, y: V, z: V) -> V {
 }
 #[inline(always)]
 fn maj<V: Vector>(x: V, y: V, z: V) -> V {
-    x.majority(y, z)
+    x.majority(y, z, &mut y.xor(z))
 }

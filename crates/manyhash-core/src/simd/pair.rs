@@ -45,6 +45,10 @@ impl<V: Vector> Vector for Pair<V> {
     }
 
     #[inline(always)]
+    fn prefetch(line: *const u8) {
+        V::prefetch(line);
+    }
+    #[inline(always)]
     fn swap_bytes(self) -> Self {
         Pair(self.0.swap_bytes(), self.1.swap_bytes())
     }
@@ -89,8 +93,8 @@ impl<V: Vector> Vector for Pair<V> {
         Pair(self.0.choose(a.0, b.0), self.1.choose(a.1, b.1))
     }
     #[inline(always)]
-    fn majority(self, a: Self, b: Self) -> Self {
-        Pair(self.0.majority(a.0, b.0), self.1.majority(a.1, b.1))
+    fn majority(self, a: Self, b: Self, differ: &mut Self) -> Self {
+        Pair(self.0.majority(a.0, b.0, &mut differ.0), self.1.majority(a.1, b.1, &mut differ.1))
     }
     #[inline(always)]
     fn choose_into(self, other: Self, mask: Self, sum: Self) -> Self {

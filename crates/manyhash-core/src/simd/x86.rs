@@ -47,6 +47,10 @@ macro_rules! vector {
                 unsafe { crate::simd::x86::$transpose::<Self>(proof, messages, at) }
             }
             #[inline(always)]
+            fn prefetch(line: *const u8) {
+                unsafe { _mm_prefetch::<_MM_HINT_T0>(line.cast()) }
+            }
+            #[inline(always)]
             fn swap_bytes(self) -> Self {
                 Self(unsafe { $swap(self.0) })
             }
@@ -127,7 +131,7 @@ macro_rules! vector {
             Self(unsafe { $ternary::<0b11001010>(self.0, a.0, b.0) })
         }
         #[inline(always)]
-        fn majority(self, a: Self, b: Self) -> Self {
+        fn majority(self, a: Self, b: Self, _differ: &mut Self) -> Self {
             Self(unsafe { $ternary::<0b11101000>(self.0, a.0, b.0) })
         }
         #[inline(always)]

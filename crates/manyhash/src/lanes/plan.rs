@@ -91,6 +91,22 @@ impl<F: Family> Plan<F> {
         Plan { covers, single: *single, costs }
     }
 
+    /// The kernels with what each costs.
+    pub(crate) fn costs(&self) -> impl Iterator<Item = (&'static str, usize, Duration)> {
+        self.costs.iter().map(|(kernel, cost)| (kernel.name(), kernel.lanes(), *cost / Self::ROWS as u32))
+    }
+
+    /// The names of the kernels that advance so many lanes, at least 1 and at most [`width`](Self::width).
+    pub(crate) fn cover(&self, lanes: usize) -> Vec<&'static str> {
+        let cover = lanes.checked_sub(1).and_then(|i| self.covers.get(i));
+        cover.into_iter().flatten().map(Kernel::name).collect()
+    }
+
+    /// The name of the kernel that advances a message alone.
+    pub(crate) fn single(&self) -> &'static str {
+        self.single.name()
+    }
+
     /// Lanes that are worth filling: those of the kernel that costs least for each of its lanes.
     pub(crate) fn width(&self) -> usize {
         self.covers.len()

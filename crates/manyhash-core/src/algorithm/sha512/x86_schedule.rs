@@ -1,7 +1,8 @@
 //! SHA-512 of one message on x86: the rounds in general registers, the message schedule beside them in vectors.
 //!
-//! Alone, the rounds are bound by their chain and leave ports idle that the schedule can have for nothing. Two words at
-//! a time, because a word needs the second one before it.
+//! Alone, the rounds are bound by their chain and leave ports idle that the schedule can have for nothing. A schedule
+//! advances two words at a time, because a word needs the second one before it; each 128-bit part of a register does so
+//! for a block of its own, since the blocks of a message have their words, if not their states, at once.
 
 use super::{K, Sha512};
 use crate::algorithm::Family;
@@ -13,7 +14,21 @@ use crate::simd::{BLOCK_WORDS, Vector};
 /// Pairs of words in a block.
 const PAIRS: usize = BLOCK_WORDS / 2;
 
-/// Advances the state of one message; `V`'s two lanes are two words of its schedule.
+/// Lanes in the widest vector: pairs of words of four blocks.
+const MAX_LANES: usize = 8;
+
+/// The constants in pairs, once for each block.
+static K_PAIRS: [[u64; MAX_LANES]; K.len() / 2] = {
+    let mut pairs = [[0; MAX_LANES]; K.len() / 2];
+    let mut i = 0;
+    while i < K.len() / 2 * MAX_LANES {
+        pairs[i / MAX_LANES][i % MAX_LANES] = K[i / MAX_LANES * 2 + i % 2];
+        i += 1;
+    }
+    pairs
+};
+
+/// Advances the state of one message.
 ///
 /// # Safety
 /// That of [`Run`](crate::kernel::Run) for one message.
@@ -24,24 +39,31 @@ pub(crate) unsafe fn run<V: Parts<Word = u64>>(
     messages: &[&[u8]],
     blocks: usize,
 ) {
-    const { assert!(V::LANES == 2) };
+    const { assert!(V::LANES <= MAX_LANES) };
     // SAFETY: the kernel's one lane.
     let mut state = unsafe { states.get(0) };
-    // The sums of words and constants that a round takes: sixteen rounds' worth at a time.
-    let mut kw = [0u64; BLOCK_WORDS];
-    for block in messages[0].chunks_exact(Sha512::BLOCK_BYTES).take(blocks) {
-        let before = state;
+    // The sums of words and constants that the rounds take: pair after pair, each pair of every block together.
+    let mut kw = [[0u64; MAX_LANES]; K.len() / 2];
+    for group in messages[0][..blocks * Sha512::BLOCK_BYTES].chunks(V::LANES / 2 * Sha512::BLOCK_BYTES) {
+        let count = group.len() / Sha512::BLOCK_BYTES;
+        // A part finds its block as every second message; parts without one take the last block once more.
+        let block = |part: usize| &group[part.min(count - 1) * Sha512::BLOCK_BYTES..];
+        let parts = [block(0), &[], block(1), &[], block(2), &[], block(3)];
         let mut w = [V::splat(proof, 0); PAIRS];
         for i in 0..PAIRS {
-            // SAFETY: `i` is below 8, so that the load stays in the block, and the store in `kw`.
+            // SAFETY: `i` is below 8, so that the load stays in each block, and the others in rows of `MAX_LANES`.
             unsafe {
-                w[i] = V::load(proof, block.as_ptr().add(16 * i).cast()).swap_bytes();
-                w[i].add(V::load(proof, K.as_ptr().add(2 * i))).store(kw.as_mut_ptr().add(2 * i));
+                w[i] = V::load_parts(proof, parts.as_ptr(), 16 * i).swap_bytes();
+                w[i].add(V::load(proof, K_PAIRS[i].as_ptr())).store(kw[i].as_mut_ptr());
             }
         }
-        for k in K[BLOCK_WORDS..].chunks_exact(BLOCK_WORDS) {
+
+        // The first block's rounds, with the schedule of all blocks beside them.
+        let before = state;
+        for first in (0..K.len() / 2 - PAIRS).step_by(PAIRS) {
+            let Some((now, later)) = kw[first..].split_first_chunk_mut::<PAIRS>() else { continue };
+            let k = &K_PAIRS[first + PAIRS..];
             sixteen_rounds!(Sha512, &mut state, |t| {
-                let sum = kw[t];
                 if t % 2 == 1 {
                     let i = t / 2;
                     // FIPS 180-4, 6.4.2, step 1; the words 15 and 7 back begin in the upper half of a pair.
@@ -49,17 +71,36 @@ pub(crate) unsafe fn run<V: Parts<Word = u64>>(
                     let back_7 = w[(i + 4) % PAIRS].straddle_64(w[(i + 5) % PAIRS]);
                     let next = w[i].add(Sha512::sigma_0(back_15)).add(back_7).add(Sha512::sigma_1(w[(i + 7) % PAIRS]));
                     w[i] = next;
-                    // SAFETY: `i` is below 8, so that the load stays in `k`, and the store in `kw`.
-                    unsafe { next.add(V::load(proof, k.as_ptr().add(2 * i))).store(kw.as_mut_ptr().add(2 * i)) };
+                    // SAFETY: both are rows of `MAX_LANES`.
+                    unsafe { next.add(V::load(proof, k[i].as_ptr())).store(later[i].as_mut_ptr()) };
                 }
-                sum
+                now[t / 2][t % 2]
             });
         }
-        sixteen_rounds!(Sha512, &mut state, |t| kw[t]);
-        for (state, before) in state.iter_mut().zip(before) {
-            *state = state.wrapping_add(before);
+        let last = &kw[K.len() / 2 - PAIRS..];
+        sixteen_rounds!(Sha512, &mut state, |t| last[t / 2][t % 2]);
+        add(&mut state, &before);
+
+        // The other blocks' rounds, whose words are there.
+        for block in 1..count {
+            let before = state;
+            // One slice from the block's first sum on: one register to address it by.
+            let mut rest = &kw.as_flattened()[2 * block..];
+            while let Some(now) = rest.first_chunk::<{ (PAIRS - 1) * MAX_LANES + 2 }>() {
+                sixteen_rounds!(Sha512, &mut state, |t| now[t / 2 * MAX_LANES + t % 2]);
+                rest = rest.get(PAIRS * MAX_LANES..).unwrap_or_default();
+            }
+            add(&mut state, &before);
         }
     }
     // SAFETY: the kernel's one lane.
     unsafe { states.set(0, &state) };
+}
+
+/// FIPS 180-4, 6.4.2, step 4.
+#[inline(always)]
+fn add(state: &mut [u64; 8], before: &[u64; 8]) {
+    for (state, before) in state.iter_mut().zip(before) {
+        *state = state.wrapping_add(*before);
+    }
 }

@@ -1,0 +1,41 @@
+//! What was measured and chosen, to be shown.
+
+use crate::Algorithm;
+use crate::family::with_family;
+use crate::lanes::Planned;
+use std::time::Duration;
+
+/// How this machine hashes one algorithm: what each of the backend's kernels costs, as measured in this process, and
+/// which of them are used for how many messages at once.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The backend's kernels.
+    pub kernels: Vec<KernelCost>,
+    /// The kernel for one message alone.
+    pub single: &'static str,
+    /// By the number of messages in the lanes, from 1 to as many as are put there: the kernels that advance them.
+    pub lanes: Vec<Vec<&'static str>>,
+}
+
+/// A kernel and what it costs.
+#[derive(Clone, Copy, Debug)]
+pub struct KernelCost {
+    /// The instructions it is made of.
+    pub name: &'static str,
+    /// Messages that it advances at once.
+    pub lanes: usize,
+    /// The time that one block of all of them takes, data in the first-level cache; the same for fewer messages.
+    pub row: Duration,
+}
+
+/// How this machine hashes one algorithm. Measures it if that was not done before in this process.
+pub fn plan(algorithm: Algorithm) -> Plan {
+    with_family!(algorithm, F, _start => {
+        let plan = F::plan();
+        Plan {
+            kernels: plan.costs().map(|(name, lanes, row)| KernelCost { name, lanes, row }).collect(),
+            single: plan.single(),
+            lanes: (1..=plan.width()).map(|lanes| plan.cover(lanes)).collect(),
+        }
+    })
+}
