@@ -11,3 +11,4 @@ pub mod manysum;
 pub mod name;
 pub mod output;
 pub mod quote;
+pub mod speed;

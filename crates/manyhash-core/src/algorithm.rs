@@ -22,6 +22,7 @@ pub(crate) use sha512::K as SHA512_K;
 
 use crate::backend::{Backend, Registers};
 use crate::kernel::KernelSet;
+use crate::simd::ahead::Ahead;
 use crate::simd::{BLOCK_WORDS, Vector, Word};
 
 /// Bytes in the longest block of any family, SHA-512's.
@@ -49,28 +50,29 @@ pub trait Family: sealed::Sealed + Copy + core::fmt::Debug + Send + Sync + 'stat
     /// The kernels that `backend` has for it.
     fn kernels(backend: Backend) -> KernelSet<Self>;
 
-    /// The blocks that a tail of so many bytes is padded to: 1 where the 1 bit and the length find room behind it, or 2.
-    fn final_blocks(tail: usize) -> usize {
-        if tail + 1 + Self::LENGTH_BYTES <= Self::BLOCK_BYTES { 1 } else { 2 }
+    /// The blocks that the end of a message, of so many bytes, is padded to: the 1 bit and the length find room in the
+    /// last of them.
+    #[inline]
+    fn final_blocks(end: usize) -> usize {
+        (end + 1 + Self::LENGTH_BYTES).div_ceil(Self::BLOCK_BYTES)
     }
 
-    /// Writes the last one or two blocks of a message to `padded` and returns their number.
+    /// Writes the last blocks of a message to `padded`, which is all zeros, and returns their number.
     ///
-    /// `tail` is what follows the message's last whole block, `length` the whole message's length in bytes. RFC 1321,
+    /// `end` is what follows some whole blocks of the message, `length` the whole message's length in bytes. RFC 1321,
     /// 3.1 and 3.2; FIPS 180-4, 5.1: a 1 bit, zeros, and the length in bits.
     ///
     /// # Panics
-    /// If `tail` is as long as a block.
-    fn pad(tail: &[u8], length: u128, padded: &mut [u8; 2 * MAX_BLOCK_BYTES]) -> usize {
-        assert!(tail.len() < Self::BLOCK_BYTES, "a tail is shorter than a block");
-        let blocks = Self::final_blocks(tail.len());
-        let end = blocks * Self::BLOCK_BYTES;
-        padded[..tail.len()].copy_from_slice(tail);
-        padded[tail.len()..end].fill(0);
-        padded[tail.len()] = 0x80;
+    /// If the blocks do not fit. Those of an end that is shorter than a block always do.
+    #[inline]
+    fn pad(end: &[u8], length: u128, padded: &mut [u8; 2 * MAX_BLOCK_BYTES]) -> usize {
+        let blocks = Self::final_blocks(end.len());
+        let padded = &mut padded[..blocks * Self::BLOCK_BYTES];
+        padded[..end.len()].copy_from_slice(end);
+        padded[end.len()] = 0x80;
         // RFC 1321, 3.2 keeps the low 64 bits of a length; no message in memory or on disk reaches the limits.
         let bits = length.wrapping_mul(8);
-        let field = &mut padded[end - Self::LENGTH_BYTES..end];
+        let (_, field) = padded.split_at_mut(padded.len() - Self::LENGTH_BYTES);
         if Self::BIG_ENDIAN {
             field.copy_from_slice(&bits.to_be_bytes()[16 - Self::LENGTH_BYTES..]);
         } else {
@@ -80,10 +82,12 @@ pub trait Family: sealed::Sealed + Copy + core::fmt::Debug + Send + Sync + 'stat
     }
 
     /// The state as bytes, whose first [`Algorithm::digest_bytes`] are the digest.
+    #[inline]
     fn digest(state: &State<Self>) -> [u8; MAX_DIGEST_BYTES] {
         let mut digest = [0; MAX_DIGEST_BYTES];
-        for (bytes, word) in digest.chunks_exact_mut(Self::Word::BYTES).zip(&state[..Self::STATE_WORDS]) {
-            word.write(Self::BIG_ENDIAN, bytes);
+        // The words that a family has not are 0. All eight, so that it takes a few vectors.
+        for (i, word) in state.iter().enumerate() {
+            word.write(Self::BIG_ENDIAN, &mut digest[i * Self::Word::BYTES..(i + 1) * Self::Word::BYTES]);
         }
         digest
     }
@@ -94,8 +98,13 @@ pub(crate) trait Compress: Family<Word: Registers> {
     /// Whether four registers' groups of lanes are interleaved as well as two, because two leave the ports idle.
     const FOUR_GROUPS: bool = false;
 
-    /// Advances each lane's state by its block.
-    fn compress<V: Vector<Word = Self::Word>>(proof: V::Proof, state: &mut [V; 8], block: [V; BLOCK_WORDS]);
+    /// Advances each lane's state by its block, and asks for the blocks ahead.
+    fn compress<V: Vector<Word = Self::Word>>(
+        proof: V::Proof,
+        state: &mut [V; 8],
+        block: [V; BLOCK_WORDS],
+        ahead: Ahead,
+    );
 }
 
 mod sealed {
@@ -142,14 +151,27 @@ impl Algorithm {
 
     /// The name, as coreutils and OpenSSL spell it: `sha256`, `sha512-256`.
     pub const fn name(self) -> &'static str {
+        self.spellings()[0]
+    }
+
+    /// What it is called: its name first, then the standard's and OpenSSL 3's.
+    const fn spellings(self) -> &'static [&'static str] {
         match self {
-            Self::Md5 => "md5",
-            Self::Sha1 => "sha1",
-            Self::Sha224 => "sha224",
-            Self::Sha256 => "sha256",
-            Self::Sha384 => "sha384",
-            Self::Sha512 => "sha512",
-            Self::Sha512_256 => "sha512-256",
+            Self::Md5 => &["md5", "md-5"],
+            Self::Sha1 => &["sha1", "sha-1"],
+            Self::Sha224 => &["sha224", "sha-224", "sha2-224"],
+            Self::Sha256 => &["sha256", "sha-256", "sha2-256"],
+            Self::Sha384 => &["sha384", "sha-384", "sha2-384"],
+            Self::Sha512 => &["sha512", "sha-512", "sha2-512"],
+            Self::Sha512_256 => &[
+                "sha512-256",
+                "sha512/256",
+                "sha512_256",
+                "sha-512-256",
+                "sha-512/256",
+                "sha2-512-256",
+                "sha2-512/256",
+            ],
         }
     }
 
@@ -212,20 +234,10 @@ impl core::error::Error for UnknownAlgorithm {}
 impl core::str::FromStr for Algorithm {
     type Err = UnknownAlgorithm;
 
-    /// Takes the spellings in use: upper or lower case, `sha256`, `sha-256` or `sha2-256`, and `sha512-256`,
-    /// `sha512/256` or `sha512_256` with the same prefixes.
+    /// Takes the spellings in use, in upper or lower case: `sha256`, `SHA-256`, `SHA2-256`, `sha512/256`.
     fn from_str(name: &str) -> Result<Self, UnknownAlgorithm> {
-        let same = |given: &str, known: &str| {
-            given.len() == known.len()
-                && given.bytes().zip(known.bytes()).all(|(given, known)| {
-                    given.eq_ignore_ascii_case(&known) || (known == b'-' && matches!(given, b'/' | b'_'))
-                })
-        };
-        let bare = ["sha-", "sha2-", "SHA-", "SHA2-"].into_iter().find_map(|prefix| name.strip_prefix(prefix));
-        let matches = |algorithm: &Algorithm| {
-            let bare_name = algorithm.name().strip_prefix("sha").filter(|digits| *digits != "1" || !name.contains('2'));
-            same(name, algorithm.name()) || bare.zip(bare_name).is_some_and(|(given, known)| same(given, known))
-        };
-        Self::ALL.into_iter().find(matches).ok_or(UnknownAlgorithm)
+        let spelled =
+            |algorithm: &Algorithm| algorithm.spellings().iter().any(|known| known.eq_ignore_ascii_case(name));
+        Self::ALL.into_iter().find(spelled).ok_or(UnknownAlgorithm)
     }
 }

@@ -4,6 +4,7 @@
 use crate::algorithm::sha512::x86_schedule;
 use crate::algorithm::{Compress, Family, Sha512};
 use crate::kernel::{Columns, Kernel, KernelSet};
+use crate::simd::ahead::Ahead;
 #[cfg(target_arch = "x86_64")]
 use crate::simd::avx2::{self, Avx2};
 #[cfg(target_arch = "x86_64")]
@@ -290,12 +291,6 @@ impl Backend {
     }
 }
 
-/// Lanes from which on a kernel prefetches, and how far ahead: what measured best from the third-level cache and from
-/// memory. Fewer streams are followed by the CPU itself.
-const PREFETCHED_LANES: usize = 8;
-const PREFETCH_BLOCKS: usize = 2;
-const CACHE_LINE: usize = 64;
-
 /// Advances the lanes of one vector; compiled into each entry below.
 ///
 /// # Safety
@@ -315,14 +310,6 @@ unsafe fn run<F: Compress, V: Vector<Word = F::Word>>(
     let messages = messages.as_ptr();
     for block in 0..blocks {
         let at = block * F::BLOCK_BYTES;
-        // More streams than a CPU's own prefetchers follow.
-        for lane in (0..V::LANES).filter(|_| V::LANES >= PREFETCHED_LANES) {
-            // SAFETY: there is a message for each lane.
-            let message = unsafe { *messages.add(lane) };
-            for line in (0..F::BLOCK_BYTES).step_by(CACHE_LINE) {
-                V::prefetch(message.as_ptr().wrapping_add(at + PREFETCH_BLOCKS * F::BLOCK_BYTES + line));
-            }
-        }
         // SAFETY: there is a message for each lane, and each is `blocks` blocks long.
         let mut words = unsafe { V::load_block(proof, messages, at) };
         if F::BIG_ENDIAN {
@@ -330,7 +317,9 @@ unsafe fn run<F: Compress, V: Vector<Word = F::Word>>(
                 *word = word.swap_bytes();
             }
         }
-        F::compress(proof, &mut state, words);
+        // SAFETY: there is a message for each lane.
+        let ahead = unsafe { Ahead::new(messages, at) };
+        F::compress(proof, &mut state, words, ahead);
     }
     for (i, state) in state.into_iter().enumerate().take(F::STATE_WORDS) {
         // SAFETY: `states` has a word for each of the vector's lanes.

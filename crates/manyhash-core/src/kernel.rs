@@ -35,8 +35,8 @@ impl<F: Family> LaneStates<F> {
     /// If `lane` is not below [`MAX_LANES`].
     #[inline]
     pub fn set(&mut self, lane: usize, state: &State<F>) {
-        for i in 0..F::STATE_WORDS {
-            self.words[i][lane] = state[i];
+        for (words, word) in self.words.iter_mut().zip(state).take(F::STATE_WORDS) {
+            words[lane] = *word;
         }
     }
 }
@@ -56,6 +56,12 @@ impl<F: Family> Columns<F> {
     pub(crate) unsafe fn word(&self, i: usize) -> *mut F::Word {
         // SAFETY: the columns have every word of a state.
         unsafe { self.first.add(i * self.stride) }
+    }
+
+    /// Whether they are one state, whose words stand side by side.
+    #[inline(always)]
+    pub(crate) fn is_one(&self) -> bool {
+        self.stride == 1
     }
 
     /// # Safety
@@ -111,7 +117,7 @@ impl<F: Family> Kernel<F> {
     /// # Safety
     /// `run` keeps to [`Run`] for this number of lanes, and the CPU has its instructions.
     pub(crate) unsafe fn new(name: &'static str, lanes: usize, run: Run<F>) -> Self {
-        assert!(lanes >= 1 && lanes <= MAX_LANES, "LaneStates has a column for every lane");
+        assert!((1..=MAX_LANES).contains(&lanes), "LaneStates has a column for every lane");
         Kernel { name, lanes, run }
     }
 

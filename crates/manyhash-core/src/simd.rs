@@ -11,6 +11,7 @@
 //! **Why everything is `inline(always)`.** The operations are compiled into the `#[target_feature]` entry that calls
 //! them (see [`crate::backend`]); standing alone they would be compiled for the baseline CPU.
 
+pub(crate) mod ahead;
 pub(crate) mod pair;
 pub(crate) mod portable;
 

@@ -8,7 +8,7 @@ fn algorithms_are_parsed_in_the_spellings_in_use() {
         (Algorithm::Md5, &["md5", "MD5", "Md5", "md-5", "MD-5"]),
         (Algorithm::Sha1, &["sha1", "SHA1", "sha-1", "SHA-1"]),
         (Algorithm::Sha224, &["sha224", "SHA224", "sha-224", "SHA-224"]),
-        (Algorithm::Sha256, &["sha256", "SHA256", "Sha256", "sha-256", "SHA-256", "sHa256"]),
+        (Algorithm::Sha256, &["sha256", "SHA256", "Sha256", "sha-256", "SHA-256", "SHA2-256", "sHa256"]),
         (Algorithm::Sha384, &["sha384", "SHA384", "sha-384", "SHA-384"]),
         (Algorithm::Sha512, &["sha512", "SHA512", "sha-512", "SHA-512"]),
         (
@@ -26,8 +26,23 @@ fn algorithms_are_parsed_in_the_spellings_in_use() {
 
 #[test]
 fn algorithms_that_are_none_are_errors() {
-    let names =
-        ["", "-", "sha", "md4", "md55", "sha2", "sha3-256", "sha512/224", "sha2566", "xsha256", " sha256", "sha256 "];
+    let names = [
+        "",
+        "-",
+        "sha",
+        "sha2-56",
+        "m/d5",
+        "-sha256",
+        "md4",
+        "md55",
+        "sha2",
+        "sha3-256",
+        "sha512/224",
+        "sha2566",
+        "xsha256",
+        " sha256",
+        "sha256 ",
+    ];
     for name in names {
         assert_eq!(name.parse::<Algorithm>(), Err(UnknownAlgorithm), "{name:?}");
     }

@@ -128,7 +128,7 @@ pub(crate) fn fill<F: Planned, M: AsRef<[u8]> + Sync, O: Send>(
     digest: impl Fn(&[u8; MAX_DIGEST_BYTES]) -> O + Sync,
 ) {
     let bytes = messages.iter().fold(0_usize, |sum, message| sum.saturating_add(message.as_ref().len()));
-    if messages.len() <= 1 || bytes + messages.len() * F::BLOCK_BYTES < WORTH_LANES {
+    if messages.len() <= 1 || bytes.saturating_add(messages.len().saturating_mul(F::BLOCK_BYTES)) < WORTH_LANES {
         for (message, output) in messages.iter().zip(output) {
             *output = digest(&running::digest::<F>(start, message.as_ref()));
         }
@@ -141,7 +141,7 @@ pub(crate) fn fill<F: Planned, M: AsRef<[u8]> + Sync, O: Send>(
     let threads = if threads == 0 { most } else { threads.min(most) };
     // Half-full lanes on two cores end sooner than full lanes on one.
     let width = messages.len().div_ceil(threads).min(plan.width());
-    let queue = Queue::new(messages, output, bytes, threads * width);
+    let queue = Queue::new(messages, output, bytes, threads, width);
     let work = || work::<F, M, O>(plan, start, width, &queue, &digest);
     match pool {
         Some(pool) if threads > 1 => pool.in_place_scope(|scope| {

@@ -17,9 +17,11 @@ pub struct Digest {
 }
 
 impl Digest {
+    #[inline]
     pub(crate) fn new(bytes: &[u8; MAX_DIGEST_BYTES], length: usize) -> Self {
-        let mut digest = Digest { bytes: [0; MAX_DIGEST_BYTES], length: length as u8 };
-        digest.bytes[..length].copy_from_slice(&bytes[..length]);
+        let mut digest = Digest { bytes: *bytes, length: length as u8 };
+        // What a truncated digest leaves of the state is nobody's business.
+        digest.bytes[length..].fill(0);
         digest
     }
 

@@ -33,7 +33,8 @@ pub enum Source {
 /// A file is read to its end, wherever that is when it comes: one that grows or shrinks meanwhile gives the digest of
 /// what was read. `threads` is the number of workers, the caller's thread among them; 0 is one for every core. `files`
 /// is drawn from no faster than files are hashed, and `done` may end it all with [`ControlFlow::Break`]. What is no
-/// regular file (a pipe, a terminal) is read while its worker has nothing else in hand, for it may not end soon.
+/// regular file (a pipe, a terminal) is read when its turn in the order has come, so that the same one named twice is
+/// read to its end first for the first.
 ///
 /// ```
 /// use manyhash::{Algorithm, file};
@@ -72,43 +73,45 @@ enum Input {
     /// A regular file, whose bytes are there.
     File(File),
     /// Anything else, whose bytes come when they come.
-    Slow(Box<dyn Read + Send>),
+    Slow(Unopened),
 }
 
 impl Source {
     fn open(self) -> io::Result<Input> {
         match self {
-            Source::Path(path) => {
-                let regular = std::fs::metadata(&path)?.is_file();
-                // Opening a pipe waits for its writer.
-                if regular { File::open(path).map(Input::File) } else { Ok(Input::Slow(Box::new(Unopened::new(path)))) }
-            }
-            Source::Stdin => Ok(Input::Slow(Box::new(io::stdin()))),
+            Source::Path(path) if std::fs::metadata(&path)?.is_file() => File::open(path).map(Input::File),
             Source::Failed(error) => Err(error),
+            // Opening a pipe waits for its writer.
+            slow => Ok(Input::Slow(Unopened::No(slow))),
         }
     }
 }
 
 /// A file that is opened at the first read.
 enum Unopened {
-    Path(PathBuf),
-    File(File),
-}
-
-impl Unopened {
-    fn new(path: PathBuf) -> Self {
-        Unopened::Path(path)
-    }
+    No(Source),
+    Yes(File),
 }
 
 impl Read for Unopened {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if let Unopened::Path(path) = self {
-            *self = Unopened::File(File::open(path)?);
-        }
-        match self {
-            Unopened::Path(_) => Ok(0),
-            Unopened::File(file) => file.read(buffer),
+        loop {
+            *self = match self {
+                Unopened::Yes(file) => return file.read(buffer),
+                Unopened::No(Source::Path(path)) => Unopened::Yes(File::open(path)?),
+                Unopened::No(Source::Stdin) => Unopened::Yes(stdin()?),
+                Unopened::No(Source::Failed(error)) => return Err(io::Error::from(error.kind())),
+            };
         }
     }
+}
+
+/// Standard input itself: [`io::stdin`] buffers, and takes one that cannot be read for an empty one.
+fn stdin() -> io::Result<File> {
+    #[cfg(unix)]
+    return Ok(File::from(std::os::fd::AsFd::as_fd(&io::stdin()).try_clone_to_owned()?));
+    #[cfg(windows)]
+    return Ok(File::from(std::os::windows::io::AsHandle::as_handle(&io::stdin()).try_clone_to_owned()?));
+    #[cfg(not(any(unix, windows)))]
+    return Err(io::ErrorKind::Unsupported.into());
 }

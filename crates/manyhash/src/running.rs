@@ -90,14 +90,18 @@ pub(crate) fn whole_blocks<F: Family>(bytes: &[u8]) -> &[u8] {
 pub(crate) fn digest<F: Planned>(start: State<F>, message: &[u8]) -> [u8; MAX_DIGEST_BYTES] {
     let plan = F::plan();
     let mut state = start;
+    if F::final_blocks(message.len()) * F::BLOCK_BYTES <= 2 * MAX_BLOCK_BYTES {
+        // Copied, a short message is hashed in one go.
+        return finalize(plan, state, message, message.len() as u128);
+    }
     let blocks = whole_blocks::<F>(message);
     plan.compress_one(&mut state, blocks);
     finalize(plan, state, &message[blocks.len()..], message.len() as u128)
 }
 
-fn finalize<F: Family>(plan: &Plan<F>, mut state: State<F>, tail: &[u8], length: u128) -> [u8; MAX_DIGEST_BYTES] {
+fn finalize<F: Family>(plan: &Plan<F>, mut state: State<F>, end: &[u8], length: u128) -> [u8; MAX_DIGEST_BYTES] {
     let mut padded = [0; 2 * MAX_BLOCK_BYTES];
-    let blocks = F::pad(tail, length, &mut padded);
+    let blocks = F::pad(end, length, &mut padded);
     plan.compress_one(&mut state, &padded[..blocks * F::BLOCK_BYTES]);
     F::digest(&state)
 }

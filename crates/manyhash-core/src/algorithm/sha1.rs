@@ -6,6 +6,7 @@ mod x86_sha;
 use super::{Compress, Family, sealed};
 use crate::backend::Backend;
 use crate::kernel::KernelSet;
+use crate::simd::ahead::Ahead;
 use crate::simd::{BLOCK_WORDS, Vector};
 
 /// The SHA-1 compression function: 5 words of 32 bits, blocks of 64 bytes, big-endian.
@@ -38,7 +39,7 @@ impl Family for Sha1 {
 
 impl Compress for Sha1 {
     #[inline(always)]
-    fn compress<V: Vector<Word = u32>>(proof: V::Proof, state: &mut [V; 8], mut w: [V; BLOCK_WORDS]) {
+    fn compress<V: Vector<Word = u32>>(proof: V::Proof, state: &mut [V; 8], mut w: [V; BLOCK_WORDS], ahead: Ahead) {
         let [mut a, mut b, mut c, mut d, mut e, ..] = *state;
 
         // FIPS 180-4, 6.1.2, step 3, with names that move instead of values; the message schedule (step 1) is a
@@ -46,6 +47,7 @@ impl Compress for Sha1 {
         macro_rules! round {
             ($f:ident, $a:ident, $b:ident, $c:ident, $d:ident, $e:ident, $t:expr) => {
                 let t = $t;
+                ahead.round::<V>(t, 80);
                 if t >= 16 {
                     w[t % 16] = w[(t + 13) % 16].xor(w[(t + 8) % 16]).xor(w[(t + 2) % 16]).xor(w[t % 16]);
                     w[t % 16] = w[t % 16].rotate_left::<1>();

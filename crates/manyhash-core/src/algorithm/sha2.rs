@@ -2,6 +2,7 @@
 //! number of rounds and in the distances of the rotations.
 
 use super::Family;
+use crate::simd::ahead::Ahead;
 use crate::simd::{BLOCK_WORDS, Vector};
 
 /// What FIPS 180-4 gives for each width (4.1.2, 4.2.2; 4.1.3, 4.2.3).
@@ -71,10 +72,15 @@ pub(super) fn compress<F: Sha2, V: Vector<Word = F::Word>>(
     proof: V::Proof,
     state: &mut [V; 8],
     mut w: [V; BLOCK_WORDS],
+    ahead: Ahead,
 ) {
     let before = *state;
     let (first, rest) = F::K.split_at(BLOCK_WORDS);
-    sixteen_rounds!(F, state, |t| V::splat(proof, first[t]).add(w[t]));
+    sixteen_rounds!(F, state, |t| {
+        // The first rounds, which have no words to expand, have the time for it.
+        ahead.round::<V>(t, BLOCK_WORDS);
+        V::splat(proof, first[t]).add(w[t])
+    });
     for k in rest.chunks_exact(BLOCK_WORDS) {
         sixteen_rounds!(F, state, |t| {
             // Step 1: a word from four before it.

@@ -3,7 +3,6 @@
 //! is one instruction: a shorter chain for one message than general registers have.
 
 use super::avx2;
-use super::sse2::load_part;
 use super::x86::{parts, pin, vector};
 use super::{BLOCK_WORDS, Vector};
 use core::arch::x86_64::*;
@@ -68,17 +67,6 @@ vector! {
     swap: swap_bytes_64_256, transpose: words_64, pin: pin_256,
 }
 parts!(U64x4: load_parts_256, _mm256_unpacklo_epi32, _mm256_unpackhi_epi32, _mm256_unpacklo_epi64, _mm256_unpackhi_epi64);
-
-vector! {
-    /// 2 lanes of 64 bits.
-    U64x2: 2 x u64 in __m128i, proof Avx512,
-    splat: _mm_set1_epi64x as i64, load: _mm_loadu_si128, store: _mm_storeu_si128,
-    add: _mm_add_epi64, xor: _mm_xor_si128, and: _mm_and_si128, or: _mm_or_si128, and_not: _mm_andnot_si128,
-    shifts: (_mm_sll_epi64, _mm_srl_epi64), rotate: native(_mm_rol_epi64, _mm_ror_epi64),
-    ternary: _mm_ternarylogic_epi64,
-    swap: swap_bytes_64_128, transpose: words_64, pin: pin_128,
-}
-parts!(U64x2: load_part, _mm_unpacklo_epi32, _mm_unpackhi_epi32, _mm_unpacklo_epi64, _mm_unpackhi_epi64);
 
 vector! {
     /// 1 lane of 32 bits.

@@ -1,5 +1,6 @@
 //! A batch cut into tasks, and the cores' way through them.
 
+use manyhash_core::prefetch;
 use std::sync::{Mutex, PoisonError};
 
 /// Messages that are neighbours, and the places of their digests.
@@ -20,17 +21,22 @@ const PIECES: usize = 16;
 /// Messages in a run at the most, so that what a core sorts at once stays in its cache.
 const MAX_RUN: usize = 8192;
 
+/// Messages from the one taken to the one whose first bytes are asked for.
+const AHEAD: usize = 16;
+
 /// Bytes in a run at the least, so that the lock on the queue stays rare.
 const MIN_RUN_BYTES: usize = 64 << 10;
 
 impl<'a, M: AsRef<[u8]>, O> Queue<'a, M, O> {
-    /// Cuts messages of so many bytes altogether for so many lanes on all cores. The slices are equally long.
-    pub(super) fn new(messages: &'a [M], output: &'a mut [O], bytes: usize, lanes: usize) -> Self {
-        let long = bytes / lanes / PIECES;
-        let run_bytes = (bytes / PIECES / PIECES).max(MIN_RUN_BYTES);
+    /// Cuts messages of so many bytes altogether for so many cores with so many lanes each. The slices are equally
+    /// long.
+    pub(super) fn new(messages: &'a [M], output: &'a mut [O], bytes: usize, cores: usize, lanes: usize) -> Self {
+        let long = bytes / (cores * lanes) / PIECES;
+        // One core alone sorts as much as it can at once.
+        let run_bytes = if cores == 1 { usize::MAX } else { (bytes / cores / PIECES).max(MIN_RUN_BYTES) };
         let mut tasks: Vec<(usize, Task<M, O>)> = Vec::new();
         let mut rest = Task { messages, output };
-        let mut run = (0, 0);
+        let mut run = (0, 0_usize);
         while run.0 < rest.messages.len() {
             let length = rest.messages[run.0].as_ref().len();
             if length > long {
@@ -38,7 +44,7 @@ impl<'a, M: AsRef<[u8]>, O> Queue<'a, M, O> {
                 tasks.extend(rest.split_off(1).map(|task| (length, task)));
                 run = (0, 0);
             } else {
-                run = (run.0 + 1, run.1 + length);
+                run = (run.0 + 1, run.1.saturating_add(length));
                 if run.0 == MAX_RUN || run.1 >= run_bytes {
                     tasks.extend(rest.split_off(run.0).map(|task| (0, task)));
                     run = (0, 0);
@@ -99,6 +105,9 @@ impl<'q, 'a, M: AsRef<[u8]>, O> Reader<'q, 'a, M, O> {
             self.left.sort_by_key(|message| task.messages[*message as usize].as_ref().len());
         }
         let message = self.left.pop()?;
+        if let Some(later) = self.left.len().checked_sub(AHEAD).and_then(|i| self.left.get(i)) {
+            prefetch(self.messages[*later as usize].as_ref());
+        }
         Some((self.messages[message as usize].as_ref(), Place { task: self.outputs.len() as u32 - 1, message }))
     }
 

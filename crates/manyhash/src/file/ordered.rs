@@ -90,6 +90,14 @@ impl<'a, T> Ordered<'a, T> {
         }
     }
 
+    /// Waits until all files before this one are done. Whoever waits must have no other in hand.
+    pub(super) fn wait_for_turn(&self, number: u64) {
+        let mut results = lock(&self.results);
+        while results.due < number && !results.stopped {
+            results = self.advanced.wait(results).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
     /// Gives a result to the sink when its turn has come.
     pub(super) fn done(&self, number: u64, tag: T, result: io::Result<Digest>) {
         let mut results = lock(&self.results);

@@ -46,6 +46,8 @@ pub(super) fn work<T>(algorithm: Algorithm, threads: usize, ordered: &Ordered<T>
                 lanes.advance(ordered);
                 lanes.read(ordered);
             }
+            // Two of them may be the same standard input or pipe, and the first in order has the first bytes.
+            ordered.wait_for_turn(number);
             ordered.done(number, tag, read_alone(Stream::new(algorithm), input));
         } else if lanes.len() > 0 {
             lanes.advance(ordered);
@@ -81,7 +83,7 @@ impl<T> Drop for Leave<'_, '_, T> {
 }
 
 /// The digest of what has no end that could be known.
-fn read_alone(mut stream: Stream, mut input: Box<dyn Read + Send>) -> io::Result<Digest> {
+fn read_alone(mut stream: Stream, mut input: impl Read) -> io::Result<Digest> {
     io::copy(&mut input, &mut stream)?;
     Ok(stream.finalize())
 }

@@ -20,11 +20,18 @@ unsafe fn run<const N: usize>(states: Columns<Sha1>, messages: &[&[u8]], blocks:
     // The instructions want the words a b c d, most significant first, and e in the most significant word.
     let mut abcd = [_mm_setzero_si128(); N];
     let mut e = [_mm_setzero_si128(); N];
-    for s in 0..N {
-        // SAFETY: `s` is below the kernel's `N` lanes.
-        let [a, b, c, d, last, ..] = unsafe { states.get(s) }.map(u32::cast_signed);
-        abcd[s] = _mm_set_epi32(a, b, c, d);
-        e[s] = _mm_set_epi32(last, 0, 0, 0);
+    if states.is_one() {
+        // SAFETY: five words side by side.
+        let (dcba, last) = unsafe { (_mm_loadu_si128(states.word(0).cast()), *states.word(4)) };
+        abcd[0] = _mm_shuffle_epi32::<0b00_01_10_11>(dcba);
+        e[0] = _mm_set_epi32(last.cast_signed(), 0, 0, 0);
+    } else {
+        for s in 0..N {
+            // SAFETY: `s` is below the kernel's `N` lanes.
+            let [a, b, c, d, last, ..] = unsafe { states.get(s) }.map(u32::cast_signed);
+            abcd[s] = _mm_set_epi32(a, b, c, d);
+            e[s] = _mm_set_epi32(last, 0, 0, 0);
+        }
     }
 
     for block in 0..blocks {
@@ -70,6 +77,14 @@ unsafe fn run<const N: usize>(states: Columns<Sha1>, messages: &[&[u8]], blocks:
         }
     }
 
+    if states.is_one() {
+        // SAFETY: five words side by side.
+        unsafe {
+            _mm_storeu_si128(states.word(0).cast(), _mm_shuffle_epi32::<0b00_01_10_11>(abcd[0]));
+            *states.word(4) = _mm_extract_epi32::<3>(e[0]).cast_unsigned();
+        }
+        return;
+    }
     for s in 0..N {
         let mut words = [[0u32; 4]; 2];
         // SAFETY: 16 bytes each.

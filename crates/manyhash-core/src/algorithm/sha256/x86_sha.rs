@@ -21,11 +21,19 @@ unsafe fn run<const N: usize>(states: Columns<Sha256>, messages: &[&[u8]], block
     // The instructions want the words a b e f and c d g h, most significant first.
     let mut abef = [_mm_setzero_si128(); N];
     let mut cdgh = [_mm_setzero_si128(); N];
-    for s in 0..N {
-        // SAFETY: `s` is below the kernel's `N` lanes.
-        let [a, b, c, d, e, f, g, h] = unsafe { states.get(s) }.map(u32::cast_signed);
-        abef[s] = _mm_set_epi32(a, b, e, f);
-        cdgh[s] = _mm_set_epi32(c, d, g, h);
+    if states.is_one() {
+        // SAFETY: eight words side by side.
+        let (dcba, hgfe) = unsafe { (_mm_loadu_si128(states.word(0).cast()), _mm_loadu_si128(states.word(4).cast())) };
+        let (cdab, efgh) = (_mm_shuffle_epi32::<0b10_11_00_01>(dcba), _mm_shuffle_epi32::<0b00_01_10_11>(hgfe));
+        abef[0] = _mm_alignr_epi8::<8>(cdab, efgh);
+        cdgh[0] = _mm_blend_epi16::<0b1111_0000>(efgh, cdab);
+    } else {
+        for s in 0..N {
+            // SAFETY: `s` is below the kernel's `N` lanes.
+            let [a, b, c, d, e, f, g, h] = unsafe { states.get(s) }.map(u32::cast_signed);
+            abef[s] = _mm_set_epi32(a, b, e, f);
+            cdgh[s] = _mm_set_epi32(c, d, g, h);
+        }
     }
 
     for block in 0..blocks {
@@ -68,6 +76,15 @@ unsafe fn run<const N: usize>(states: Columns<Sha256>, messages: &[&[u8]], block
         }
     }
 
+    if states.is_one() {
+        let (feba, dchg) = (_mm_shuffle_epi32::<0b00_01_10_11>(abef[0]), _mm_shuffle_epi32::<0b10_11_00_01>(cdgh[0]));
+        // SAFETY: eight words side by side.
+        unsafe {
+            _mm_storeu_si128(states.word(0).cast(), _mm_blend_epi16::<0b1111_0000>(feba, dchg));
+            _mm_storeu_si128(states.word(4).cast(), _mm_alignr_epi8::<8>(dchg, feba));
+        }
+        return;
+    }
     for s in 0..N {
         let mut words = [[0u32; 4]; 2];
         // SAFETY: 16 bytes each.

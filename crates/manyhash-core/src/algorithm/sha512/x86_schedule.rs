@@ -14,8 +14,8 @@ use crate::simd::{BLOCK_WORDS, Vector};
 /// Pairs of words in a block.
 const PAIRS: usize = BLOCK_WORDS / 2;
 
-/// Lanes in the widest vector: pairs of words of four blocks.
-const MAX_LANES: usize = 8;
+/// Lanes in the widest vector: pairs of words of two blocks.
+const MAX_LANES: usize = 4;
 
 /// The constants in pairs, once for each block.
 static K_PAIRS: [[u64; MAX_LANES]; K.len() / 2] = {
@@ -48,14 +48,13 @@ pub(crate) unsafe fn run<V: Parts<Word = u64>>(
         let count = group.len() / Sha512::BLOCK_BYTES;
         // A part finds its block as every second message; parts without one take the last block once more.
         let block = |part: usize| &group[part.min(count - 1) * Sha512::BLOCK_BYTES..];
-        let parts = [block(0), &[], block(1), &[], block(2), &[], block(3)];
+        let parts = [block(0), &[], block(1)];
         let mut w = [V::splat(proof, 0); PAIRS];
         for i in 0..PAIRS {
-            // SAFETY: `i` is below 8, so that the load stays in each block, and the others in rows of `MAX_LANES`.
-            unsafe {
-                w[i] = V::load_parts(proof, parts.as_ptr(), 16 * i).swap_bytes();
-                w[i].add(V::load(proof, K_PAIRS[i].as_ptr())).store(kw[i].as_mut_ptr());
-            }
+            // SAFETY: `i` is below 8, so that the load stays in each block.
+            w[i] = unsafe { V::load_parts(proof, parts.as_ptr(), 16 * i).swap_bytes() };
+            sum(proof, w[i], &K_PAIRS[i], &mut kw[i]);
+        }
         }
 
         // The first block's rounds, with the schedule of all blocks beside them.
@@ -71,8 +70,7 @@ pub(crate) unsafe fn run<V: Parts<Word = u64>>(
                     let back_7 = w[(i + 4) % PAIRS].straddle_64(w[(i + 5) % PAIRS]);
                     let next = w[i].add(Sha512::sigma_0(back_15)).add(back_7).add(Sha512::sigma_1(w[(i + 7) % PAIRS]));
                     w[i] = next;
-                    // SAFETY: both are rows of `MAX_LANES`.
-                    unsafe { next.add(V::load(proof, k[i].as_ptr())).store(later[i].as_mut_ptr()) };
+                    sum(proof, next, &k[i], &mut later[i]);
                 }
                 now[t / 2][t % 2]
             });
@@ -95,6 +93,14 @@ pub(crate) unsafe fn run<V: Parts<Word = u64>>(
     }
     // SAFETY: the kernel's one lane.
     unsafe { states.set(0, &state) };
+}
+
+/// What a round takes of its word and its constant together.
+#[inline(always)]
+fn sum<V: Parts<Word = u64>>(proof: V::Proof, word: V, k: &[u64; MAX_LANES], kw: &mut [u64; MAX_LANES]) {
+    const { assert!(V::LANES <= MAX_LANES) };
+    // SAFETY: rows of at least the vector's lanes.
+    unsafe { word.add(V::load(proof, k.as_ptr())).store(kw.as_mut_ptr()) };
 }
 
 /// FIPS 180-4, 6.4.2, step 4.

@@ -1,0 +1,132 @@
+//! Messages of more than 4 GiB: no length, offset or number of bits is cut off at 32 bits.
+//!
+//! Every due digest is printed by coreutils. Streams are fed the same chunk again and again; where a slice that long is
+//! needed, it is memory that was hardly ever written to.
+
+use manyhash::{Algorithm, Backend, Stream, update_many};
+
+const CHUNK: usize = 1 << 20;
+const FOUR_GIB: u64 = 4 << 30;
+
+/// Whether a tier is forced that is lower than the CPU's best.
+///
+/// Streams are tested with the best only. What counts their bytes is the same code for every tier, and a kernel gets no
+/// more than a chunk of them at a time.
+fn lower_tier() -> bool {
+    manyhash::backend().expect("a backend of this CPU") != Backend::detect()
+}
+
+/// Streams 4 GiB and 3 bytes of zeros.
+fn check_stream(algorithm: Algorithm, due: &str) {
+    if lower_tier() {
+        return;
+    }
+    let chunk = vec![0; CHUNK];
+    let mut stream = Stream::new(algorithm);
+    // From here on every chunk ends one block and begins another.
+    stream.update(&chunk[..3]);
+    for _ in 0..FOUR_GIB / CHUNK as u64 {
+        stream.update(&chunk);
+    }
+    assert_eq!(stream.finalize().to_hex(), due, "{algorithm}");
+}
+
+// A test for each family, so that they share the cores: head -c 4294967299 /dev/zero | md5sum, and so on.
+
+#[test]
+fn md5_streamed_alone() {
+    check_stream(Algorithm::Md5, "4ca27e0aa2e7592739ca3de160d1c3a6");
+}
+
+#[test]
+fn sha1_streamed_alone() {
+    check_stream(Algorithm::Sha1, "c2a34e434ebc0e21d10d44c2c778b2dc631c16db");
+}
+
+#[test]
+fn sha256_streamed_alone() {
+    check_stream(Algorithm::Sha256, "930fa067940ff8d9f427e3a116b7598503c70ce7380d66ff65f8de33d558f7f3");
+}
+
+#[test]
+fn sha512_streamed_alone() {
+    check_stream(
+        Algorithm::Sha512,
+        "c70898d877cc90bf09f45a1fef9ed3edffbbb7135e83fdd02f346730d09b940d\
+         7aa0c4f0cb89c8a72201aa97622a3cf975d67d6dbd4ba52e80a671fb18bf189d",
+    );
+}
+
+#[test]
+fn md5_streamed_side_by_side() {
+    if lower_tier() {
+        return;
+    }
+    // head -c 4294967299 /dev/zero | md5sum, and so on.
+    let lengths_and_due = [
+        (FOUR_GIB + 3, "4ca27e0aa2e7592739ca3de160d1c3a6"),
+        (FOUR_GIB + 64, "023258fcb1855ab326e9a40604531802"),
+        (FOUR_GIB + 120, "40d7dffba97aae15e1bf1ff4c8f73985"),
+        (FOUR_GIB + (1 << 20), "bb5f534251d9b95ad40b14d16f88f709"),
+    ];
+    let chunk = vec![0; CHUNK];
+    let mut streams = vec![Stream::new(Algorithm::Md5); lengths_and_due.len()];
+    let mut left = lengths_and_due.map(|(length, _)| length);
+    while left.iter().any(|left| *left > 0) {
+        let chunks = left.map(|left| &chunk[..left.min(CHUNK as u64) as usize]);
+        update_many(&mut streams, &chunks).expect("a chunk a stream");
+        left = std::array::from_fn(|i| left[i] - chunks[i].len() as u64);
+    }
+    for (stream, (length, due)) in streams.into_iter().zip(lengths_and_due) {
+        assert_eq!(stream.finalize().to_hex(), due, "{length} bytes");
+    }
+}
+
+/// Slices that long exist where addresses have 64 bits, and cost no memory where pages that are only read share one
+/// page of zeros, as on Linux. These run in every tier, because here the kernels themselves count beyond 32 bits; MD5
+/// in lanes and SHA-256 alone only, because forced to a low tier the others take long.
+#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+mod in_memory {
+    use super::{Algorithm, FOUR_GIB};
+    use manyhash::{Batch, digest};
+
+    /// `m() { printf first; head -c 4294967291 /dev/zero; printf '%0200d' 0 | tr 0 x; }`
+    ///
+    /// Marked at both ends, so that an offset that wrapped around would read something else. There are whole blocks
+    /// beyond 4 GiB, because only those are read by kernels where they lie.
+    fn message() -> Vec<u8> {
+        let mut message = vec![0; FOUR_GIB as usize + 200];
+        message[..5].copy_from_slice(b"first");
+        message[FOUR_GIB as usize..].fill(b'x');
+        message
+    }
+
+    /// The most memory that this process ever had resident is small.
+    fn check_memory() {
+        let status = std::fs::read_to_string("/proc/self/status").expect("Linux tells a process its memory");
+        let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB"));
+        let peak: u64 = peak.and_then(|peak| peak.parse().ok()).expect("a line `VmHWM: <number> kB`");
+        assert!(peak < 200 << 10, "{peak} KiB were resident, though hashing copies no message");
+    }
+
+    #[test]
+    fn md5_side_by_side() {
+        let message = message();
+        let messages = [&message[..], &message[1..], &message[2..]];
+        // On one thread, so that all three are in its lanes.
+        let digests = Batch::new(Algorithm::Md5).threads(1).digest_many(&messages);
+        // m | md5sum; m | tail -c +2 | md5sum; m | tail -c +3 | md5sum
+        assert_eq!(digests[0].to_hex(), "1c42ce559b1a90a4d22d7e479d93d790");
+        assert_eq!(digests[1].to_hex(), "887273b995c853a22e4e88ba0d7578f0");
+        assert_eq!(digests[2].to_hex(), "3f0769f99f12c2505b79c47bc186e888");
+        check_memory();
+    }
+
+    #[test]
+    fn sha256_alone() {
+        // m | sha256sum
+        let due = "12d88eba30638c1b83d4c19a7cee8f79d35a5422b86ecbe0c8a5475a9b386546";
+        assert_eq!(digest(Algorithm::Sha256, message()).to_hex(), due);
+        check_memory();
+    }
+}

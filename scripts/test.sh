@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# Everything that must pass: formatting, lints, documentation, and the tests on every backend that this CPU has.
+# Needs a Rust toolchain and a C compiler; the benchmarks, which link OpenSSL and AWS-LC, are not built here.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+packages=(-p manyhash-core -p manyhash -p manyhash-cli)
+
+cargo fmt --all --check
+cargo clippy "${packages[@]}" --all-targets --all-features -- -D warnings
+RUSTDOCFLAGS="-D warnings" cargo doc "${packages[@]}" --all-features --no-deps
+# Without the standard library, for whatever the target was compiled for.
+cargo test -p manyhash-core --no-default-features --tests
+
+# The best backend with everything, then each lower tier; those that this CPU has not, the program itself refuses.
+cargo test "${packages[@]}" --all-features
+cargo build -p manyhash-cli
+for backend in avx512 avx2 sse2 portable; do
+    if MANYHASH_BACKEND=$backend target/debug/manysum </dev/null >/dev/null 2>&1; then
+        echo "== MANYHASH_BACKEND=$backend"
+        MANYHASH_BACKEND=$backend cargo test -p manyhash --all-features --tests
+    else
+        echo "== MANYHASH_BACKEND=$backend: not on this CPU"
+    fi
+done
+echo "All tests passed."
