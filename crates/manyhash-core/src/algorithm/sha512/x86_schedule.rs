@@ -55,7 +55,6 @@ pub(crate) unsafe fn run<V: Parts<Word = u64>>(
             w[i] = unsafe { V::load_parts(proof, parts.as_ptr(), 16 * i).swap_bytes() };
             sum(proof, w[i], &K_PAIRS[i], &mut kw[i]);
         }
-        }
 
         // The first block's rounds, with the schedule of all blocks beside them.
         let before = state;
