@@ -1,4 +1,4 @@
-//! Algorithms: compression functions written once over [`Vector`](crate::simd::Vector), and what turns them into the
+//! Algorithms: compression functions written once over a trait for vectors, and what turns them into the
 //! digests that the standards name.
 //!
 //! A *family* is a compression function; an *algorithm* is a family with its initial state and the length of its
