@@ -58,7 +58,7 @@ impl<F: Family> Columns<F> {
         unsafe { self.first.add(i * self.stride) }
     }
 
-    /// Whether they are one state, whose words stand side by side.
+    /// Whether they are one [`State`], whose eight words stand side by side.
     #[inline(always)]
     pub(crate) fn is_one(&self) -> bool {
         self.stride == 1

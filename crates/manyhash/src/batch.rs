@@ -32,7 +32,7 @@ const WORTH_CORES: usize = 256 << 10;
 /// ```
 pub fn digest(algorithm: Algorithm, message: impl AsRef<[u8]>) -> Digest {
     let bytes = with_family!(algorithm, F, start => running::digest::<F>(start, message.as_ref()));
-    Digest::new(&bytes, algorithm.digest_bytes())
+    Digest::new(&bytes, algorithm)
 }
 
 /// The digests of many messages, in their order, computed on all cores.
@@ -99,8 +99,7 @@ impl Batch {
     }
 
     fn fill<M: AsRef<[u8]> + Sync>(&self, messages: &[M], digests: &mut [Digest]) {
-        let length = self.algorithm.digest_bytes();
-        let digest = |bytes: &[u8; MAX_DIGEST_BYTES]| Digest::new(bytes, length);
+        let digest = |bytes: &[u8; MAX_DIGEST_BYTES]| Digest::new(bytes, self.algorithm);
         with_family!(self.algorithm, F, start => fill::<F, M, Digest>(start, self.threads, messages, digests, digest));
     }
 }

@@ -1,6 +1,7 @@
 //! The digest of a message, as a value.
 
 use data_encoding::{BASE64, HEXLOWER, HEXLOWER_PERMISSIVE};
+use manyhash_core::Algorithm;
 use manyhash_core::algorithm::MAX_DIGEST_BYTES;
 use std::fmt;
 use std::str::FromStr;
@@ -17,11 +18,14 @@ pub struct Digest {
 }
 
 impl Digest {
+    /// Of an algorithm whose last state is `bytes`.
     #[inline]
-    pub(crate) fn new(bytes: &[u8; MAX_DIGEST_BYTES], length: usize) -> Self {
-        let mut digest = Digest { bytes: *bytes, length: length as u8 };
-        // What a truncated digest leaves of the state is nobody's business.
-        digest.bytes[length..].fill(0);
+    pub(crate) fn new(bytes: &[u8; MAX_DIGEST_BYTES], algorithm: Algorithm) -> Self {
+        let mut digest = Digest { bytes: *bytes, length: algorithm.digest_bytes() as u8 };
+        if matches!(algorithm, Algorithm::Sha224 | Algorithm::Sha384 | Algorithm::Sha512_256) {
+            // What a truncated digest leaves of the state is nobody's business.
+            digest.bytes[algorithm.digest_bytes()..].fill(0);
+        }
         digest
     }
 

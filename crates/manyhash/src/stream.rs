@@ -97,7 +97,7 @@ impl Stream {
             AnyRunning::Sha256(running) => running.finalize(),
             AnyRunning::Sha512(running) => running.finalize(),
         };
-        Digest::new(&bytes, self.algorithm.digest_bytes())
+        Digest::new(&bytes, self.algorithm)
     }
 
     /// Forgets the message and begins another.
@@ -206,7 +206,7 @@ pub(crate) fn finalize_many(streams: &mut [Stream]) -> Result<Vec<Digest>, Updat
         let plan = F::plan();
         let mut finals = Finals::<F, usize>::new();
         let mut done = |i: usize, bytes: &[u8; MAX_DIGEST_BYTES]| {
-            digests[i] = Digest::new(bytes, algorithm.digest_bytes());
+            digests[i] = Digest::new(bytes, algorithm);
         };
         for (i, running) in streams.iter_mut().filter_map(F::of).enumerate() {
             finals.push(plan, running.state(), running.tail(), running.length(), i, &mut done);

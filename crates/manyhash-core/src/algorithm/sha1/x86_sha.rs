@@ -78,10 +78,10 @@ unsafe fn run<const N: usize>(states: Columns<Sha1>, messages: &[&[u8]], blocks:
     }
 
     if states.is_one() {
-        // SAFETY: five words side by side.
+        // SAFETY: eight words side by side, the last three without a use: whoever reads them as one finds them whole.
         unsafe {
             _mm_storeu_si128(states.word(0).cast(), _mm_shuffle_epi32::<0b00_01_10_11>(abcd[0]));
-            *states.word(4) = _mm_extract_epi32::<3>(e[0]).cast_unsigned();
+            _mm_storeu_si128(states.word(4).cast(), _mm_srli_si128::<12>(e[0]));
         }
         return;
     }
