@@ -21,8 +21,6 @@ pub(super) trait Sha2: Family {
 /// A macro, since a closure is compiled for the baseline CPU where it is not inlined.
 macro_rules! sixteen_rounds {
     ($family:ident, $state:expr, |$t:ident| $kw:expr) => {{
-        fn one_lane<V: Vector>(_: &V) -> bool { V::LANES == 1 }
-        let short_chain = one_lane(&$state[0]);
         let [mut a, mut b, mut c, mut d, mut e, mut f, mut g, mut h] = *$state;
         let mut differ = b.xor(c);
         // The standard moves values from name to name; here the names move.
@@ -33,17 +31,8 @@ macro_rules! sixteen_rounds {
                     $kw
                 };
                 let sum = $h.add(kw).pin();
-                let ch = $e.choose($f, $g);
-                let sigma = $family::big_sigma_1($e);
-                let t1 = if short_chain {
-                    let early = $d.add(sum).pin().add(ch).pin();
-                    $d = early.add(sigma);
-                    sum.add(ch).pin().add(sigma)
-                } else {
-                    let t1 = sum.add(ch).add(sigma);
-                    $d = $d.add(t1);
-                    t1
-                };
+                let t1 = sum.add($e.choose($f, $g)).add($family::big_sigma_1($e));
+                $d = $d.add(t1);
                 $h = t1.add($a.majority($b, $c, &mut differ).add($family::big_sigma_0($a)));
             };
         }
