@@ -1,4 +1,21 @@
 //! Hash many messages at once, at the speed the machine has.
+//!
+//! A digest is a serial chain of blocks that no core can hurry, but SIMD lanes carry many messages side by side, and
+//! cores multiply that. This library keeps the lanes full:
+//!
+//! - [`digest_many`] and [`Batch`]: messages in memory, of any number and any lengths, on all cores;
+//! - [`Stream`] and [`update_many`]: messages that come in pieces, advanced alone or together;
+//! - [`file::digest_files`]: files;
+//! - [`digest`]: one message, which gains nothing from lanes and is hashed by the best code for one.
+//!
+//! The algorithm is an [`Algorithm`], which has a name, or a type: [`Sha256`] and its siblings. With the feature
+//! `digest` the types have RustCrypto's traits.
+//!
+//! Which kernels are used, for how many messages at once, is measured at the first use of each algorithm, in some 100
+//! microseconds, so that lanes are never slower than one message after another; [`plan`] shows the outcome.
+//!
+//! Nothing here panics, whatever the input, but for one thing: the environment variable `MANYHASH_BACKEND` forces a
+//! backend, and if it names none, only [`backend`] can return that as an error. A program that minds calls it first.
 #![forbid(unsafe_code)]
 
 mod backend;
@@ -19,3 +36,8 @@ pub use manyhash_core::{Algorithm, Backend, UnknownAlgorithm};
 pub use plan::{KernelCost, Plan, plan};
 pub use stream::{Stream, UpdateManyError, update_many};
 pub use typed::{Md5, Sha1, Sha224, Sha256, Sha384, Sha512, Sha512_256};
+
+/// The README's Rust is compiled and run as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

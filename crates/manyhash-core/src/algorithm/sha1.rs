@@ -40,6 +40,7 @@ impl Family for Sha1 {
 impl Compress for Sha1 {
     #[inline(always)]
     fn compress<V: Vector<Word = u32>>(proof: V::Proof, state: &mut [V; 8], mut w: [V; BLOCK_WORDS], ahead: Ahead) {
+        ahead.round::<V>(0, 1);
         let [mut a, mut b, mut c, mut d, mut e, ..] = *state;
 
         // FIPS 180-4, 6.1.2, step 3, with names that move instead of values; the message schedule (step 1) is a
@@ -47,7 +48,6 @@ impl Compress for Sha1 {
         macro_rules! round {
             ($f:ident, $a:ident, $b:ident, $c:ident, $d:ident, $e:ident, $t:expr) => {
                 let t = $t;
-                ahead.round::<V>(t, 80);
                 if t >= 16 {
                     w[t % 16] = w[(t + 13) % 16].xor(w[(t + 8) % 16]).xor(w[(t + 2) % 16]).xor(w[t % 16]);
                     w[t % 16] = w[t % 16].rotate_left::<1>();

@@ -63,13 +63,10 @@ pub(super) fn compress<F: Sha2, V: Vector<Word = F::Word>>(
     mut w: [V; BLOCK_WORDS],
     ahead: Ahead,
 ) {
+    ahead.round::<V>(0, 1);
     let before = *state;
     let (first, rest) = F::K.split_at(BLOCK_WORDS);
-    sixteen_rounds!(F, state, |t| {
-        // The first rounds, which have no words to expand, have the time for it.
-        ahead.round::<V>(t, BLOCK_WORDS);
-        V::splat(proof, first[t]).add(w[t])
-    });
+    sixteen_rounds!(F, state, |t| V::splat(proof, first[t]).add(w[t]));
     for k in rest.chunks_exact(BLOCK_WORDS) {
         sixteen_rounds!(F, state, |t| {
             // Step 1: a word from four before it.
