@@ -263,8 +263,8 @@ impl Backend {
         set
     }
 
-    #[cfg(target_arch = "x86_64")]
     /// The kernel of [`x86_schedule`] that the tier has.
+    #[cfg(target_arch = "x86_64")]
     pub(crate) fn x86_sha512_schedule(self) -> Option<Kernel<Sha512>> {
         /// # Safety
         /// That of [`Run`](crate::kernel::Run) for one message, and the features named here.

@@ -95,7 +95,7 @@ pub struct Kernel<F: Family> {
 }
 
 /// # Safety
-/// `states` has the kernel's lanes; `messages` has as many slices, each of at least `blocks` blocks, at least one; the
+/// `states` has the kernel's lanes, or, where it [`is_one`](Columns::is_one), all eight words of a [`State`]; `messages` has as many slices, each of at least `blocks` blocks, at least one; the
 /// CPU has the kernel's instructions.
 pub(crate) type Run<F> = unsafe fn(states: Columns<F>, messages: &[&[u8]], blocks: usize);
 
@@ -117,11 +117,12 @@ impl<F: Family> Kernel<F> {
     /// # Safety
     /// `run` keeps to [`Run`] for this number of lanes, and the CPU has its instructions.
     pub(crate) unsafe fn new(name: &'static str, lanes: usize, run: Run<F>) -> Self {
-        assert!((1..=MAX_LANES).contains(&lanes), "LaneStates has a column for every lane");
+        // Powers of two, so that kernels beside each other, the wide ones first, never reach beyond the last column.
+        assert!(lanes.is_power_of_two() && lanes <= MAX_LANES, "LaneStates has a column for every lane");
         Kernel { name, lanes, run }
     }
 
-    /// What it is made of: the instructions and the lanes, such as `avx512 2x16`.
+    /// What it is made of: the instructions and the lanes, such as `avx512, two groups`.
     pub fn name(&self) -> &'static str {
         self.name
     }

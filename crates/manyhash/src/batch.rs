@@ -19,8 +19,8 @@ use tasks::{Queue, Reader};
 /// Fewer bytes than this are hashed one message after another: setting lanes up costs about as much.
 const WORTH_LANES: usize = 4 << 10;
 
-/// Fewer bytes than this are hashed by the caller alone: waking another core costs about as much.
-const WORTH_CORES: usize = 256 << 10;
+/// Bytes for which another core is woken: it costs about as much as to hash half of them.
+const WORTH_CORES: usize = 512 << 10;
 
 /// The digest of one message.
 ///
@@ -72,7 +72,8 @@ impl Batch {
         Batch { algorithm, threads: 0 }
     }
 
-    /// On at most this many threads, the caller's among them: 1 stays on the caller's, 0 is one for every core.
+    /// On at most this many threads, the caller's among them: 1 stays on the caller's, 0 is one for every core. Cores
+    /// that hash another batch are not counted on, nor are any in a process that was forked after its first batch.
     pub fn threads(self, threads: usize) -> Self {
         Batch { threads, ..self }
     }
@@ -135,17 +136,22 @@ pub(crate) fn fill<F: Planned, M: AsRef<[u8]> + Sync, O: Send>(
     }
 
     let plan = F::plan();
-    let pool = if threads == 1 || bytes < WORTH_CORES { None } else { pool::get() };
-    let most = pool.map_or(1, |pool| pool.current_num_threads() + 1);
-    let threads = if threads == 0 { most } else { threads.min(most) };
+    let wanted = if threads == 0 { usize::MAX } else { threads };
+    let wanted = wanted.min(messages.len()).min(bytes / WORTH_CORES + 1);
+    let pool = if wanted > 1 { pool::get() } else { None };
+    let helpers: Vec<_> = pool.into_iter().flat_map(|pool| pool::promise(pool, wanted - 1)).collect();
+    let threads = helpers.len() + 1;
     // Half-full lanes on two cores end sooner than full lanes on one.
     let width = messages.len().div_ceil(threads).min(plan.width());
     let queue = Queue::new(messages, output, bytes, threads, width);
     let work = || work::<F, M, O>(plan, start, width, &queue, &digest);
     match pool {
         Some(pool) if threads > 1 => pool.in_place_scope(|scope| {
-            for _ in 1..threads {
-                scope.spawn(|_| work());
+            for helper in helpers {
+                scope.spawn(|_| {
+                    work();
+                    drop(helper);
+                });
             }
             work();
         }),

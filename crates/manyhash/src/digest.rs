@@ -7,7 +7,7 @@ use std::fmt;
 use std::str::FromStr;
 use subtle::ConstantTimeEq;
 
-/// The digest of a message: 16 to 64 bytes.
+/// The digest of a message: 16 to 64 bytes by the algorithms here, any number up to 64 from elsewhere.
 ///
 /// Two digests are compared in a time that depends on their lengths only, so that a digest used as a secret (a token,
 /// a MAC) is not found out byte by byte. `Display` and `FromStr` are hexadecimal, as checksum tools print it.

@@ -17,6 +17,9 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::thread;
 
+/// Threads at the most, whatever is asked for: many more than can help.
+const MAX_THREADS: usize = 1024;
+
 /// Where the bytes of a message come from.
 #[derive(Debug)]
 pub enum Source {
@@ -32,7 +35,8 @@ pub enum Source {
 ///
 /// A file is read to its end, wherever that is when it comes: one that grows or shrinks meanwhile gives the digest of
 /// what was read. `threads` is the number of workers, the caller's thread among them; 0 is one for every core. `files`
-/// is drawn from no faster than files are hashed, and `done` may end it all with [`ControlFlow::Break`]. What is no
+/// is drawn from no faster than files are hashed, by threads that have other files in hand: it should not wait for the
+/// digest of a file that it gave before. `done` may end it all with [`ControlFlow::Break`]. What is no
 /// regular file (a pipe, a terminal) is read when its turn in the order has come, so that the same one named twice is
 /// read to its end first for the first.
 ///
@@ -56,13 +60,16 @@ pub fn digest_files<T: Send>(
     done: impl FnMut(T, io::Result<Digest>) -> ControlFlow<()> + Send,
 ) {
     let threads = if threads == 0 { thread::available_parallelism().map_or(1, usize::from) } else { threads };
+    let threads = threads.min(MAX_THREADS);
     let ordered = Ordered::new(Box::new(files), Box::new(done));
     let handover = Handover::new();
     thread::scope(|scope| {
         for i in 1..threads {
             // Without another thread, those that there are do its work.
-            let name = thread::Builder::new().name(format!("manyhash-file-{i}"));
-            let _ = name.spawn_scoped(scope, || worker::work(algorithm, threads, &ordered, &handover));
+            let thread = thread::Builder::new().name(format!("manyhash-file-{i}"));
+            if thread.spawn_scoped(scope, || worker::work(algorithm, threads, &ordered, &handover)).is_err() {
+                break;
+            }
         }
         worker::work(algorithm, threads, &ordered, &handover);
     });
@@ -79,28 +86,32 @@ enum Input {
 impl Source {
     fn open(self) -> io::Result<Input> {
         match self {
-            Source::Path(path) if std::fs::metadata(&path)?.is_file() => File::open(path).map(Input::File),
+            Source::Path(path) => {
+                let kind = std::fs::metadata(&path)?.file_type();
+                // Opening a pipe waits for its writer; reading a directory fails at once.
+                let slow = !kind.is_file() && !kind.is_dir();
+                if slow { Ok(Input::Slow(Unopened::Path(path))) } else { File::open(path).map(Input::File) }
+            }
+            Source::Stdin => Ok(Input::Slow(Unopened::Stdin)),
             Source::Failed(error) => Err(error),
-            // Opening a pipe waits for its writer.
-            slow => Ok(Input::Slow(Unopened::No(slow))),
         }
     }
 }
 
 /// A file that is opened at the first read.
 enum Unopened {
-    No(Source),
-    Yes(File),
+    Path(PathBuf),
+    Stdin,
+    Opened(File),
 }
 
 impl Read for Unopened {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
             *self = match self {
-                Unopened::Yes(file) => return file.read(buffer),
-                Unopened::No(Source::Path(path)) => Unopened::Yes(File::open(path)?),
-                Unopened::No(Source::Stdin) => Unopened::Yes(stdin()?),
-                Unopened::No(Source::Failed(error)) => return Err(io::Error::from(error.kind())),
+                Unopened::Path(path) => Unopened::Opened(File::open(path)?),
+                Unopened::Stdin => Unopened::Opened(stdin()?),
+                Unopened::Opened(file) => return file.read(buffer),
             };
         }
     }

@@ -5,13 +5,13 @@
 //!
 //! - [`digest_many`] and [`Batch`]: messages in memory, of any number and any lengths, on all cores;
 //! - [`Stream`] and [`update_many`]: messages that come in pieces, advanced alone or together;
-//! - [`file::digest_files`]: files;
+//! - files: [`file::digest_files`];
 //! - [`digest`]: one message, which gains nothing from lanes and is hashed by the best code for one.
 //!
 //! The algorithm is an [`Algorithm`], which has a name, or a type: [`Sha256`] and its siblings. With the feature
 //! `digest` the types have RustCrypto's traits.
 //!
-//! Which kernels are used, for how many messages at once, is measured at the first use of each algorithm, in some 100
+//! Which kernels are used, for how many messages at once, is measured at the first use of each algorithm, in some 200
 //! microseconds, so that lanes are never slower than one message after another; [`plan`] shows the outcome.
 //!
 //! Nothing here panics, whatever the input, but for one thing: the environment variable `MANYHASH_BACKEND` forces a

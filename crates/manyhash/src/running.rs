@@ -100,8 +100,7 @@ pub(crate) fn digest<F: Planned>(start: State<F>, message: &[u8]) -> [u8; MAX_DI
 }
 
 fn finalize<F: Family>(plan: &Plan<F>, mut state: State<F>, end: &[u8], length: u128) -> [u8; MAX_DIGEST_BYTES] {
-    let mut padded = [0; 2 * MAX_BLOCK_BYTES];
-    let blocks = F::pad(end, length, &mut padded);
+    let (padded, blocks) = F::pad(end, length);
     plan.compress_one(&mut state, &padded[..blocks * F::BLOCK_BYTES]);
     F::digest(&state)
 }

@@ -42,7 +42,7 @@ impl Ahead {
         let block = BLOCK_WORDS * V::Word::BYTES;
         let lines = V::LANES * block / CACHE_LINE;
         for line in round * lines / rounds..(round + 1) * lines / rounds {
-            // SAFETY: `line` is below the number of lines, so that the lane is below `V::LANES`.
+            // SAFETY: the remainder is below `V::LANES`, for each of which there is a message.
             let message = unsafe { (*self.messages.add(line % V::LANES)).as_ptr() };
             V::prefetch(message.wrapping_add(self.at + BLOCKS * block + line / V::LANES * CACHE_LINE));
         }

@@ -20,7 +20,7 @@ macro_rules! vector {
         pub(crate) struct $name($register);
 
         // SAFETY, for the intrinsics below: a value of this type is only made from a `$proof`, and a `$proof` only
-        // where the CPU has the instructions.
+        // where the CPU has the instructions. Every x86-64 CPU can prefetch.
         #[allow(clippy::undocumented_unsafe_blocks, reason = "the comment above holds for every one of them")]
         impl Vector for $name {
             type Word = $word;
@@ -33,12 +33,12 @@ macro_rules! vector {
             }
             #[inline(always)]
             unsafe fn load(_: $proof, from: *const $word) -> Self {
-                // SAFETY: the caller's words fill one register.
+                // SAFETY: the intrinsic takes `LANES` words, which the caller has.
                 Self(unsafe { $load(from.cast()) })
             }
             #[inline(always)]
             unsafe fn store(self, to: *mut $word) {
-                // SAFETY: the caller's words fill one register.
+                // SAFETY: the intrinsic takes `LANES` words, which the caller has.
                 unsafe { $store(to.cast(), self.0) }
             }
             #[inline(always)]

@@ -112,8 +112,7 @@ impl<F: Family> Lanes for Subject<F> {
     }
 
     fn pad(&self, tail: &[u8], length: u128) -> Vec<u8> {
-        let mut padded = [0; 2 * MAX_BLOCK_BYTES];
-        let blocks = F::pad(tail, length, &mut padded);
+        let (padded, blocks) = F::pad(tail, length);
         padded[..blocks * F::BLOCK_BYTES].to_vec()
     }
 

@@ -3,6 +3,7 @@
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The pool, or none where there is one core, where threads cannot be made, or in a process forked after it was made:
 /// threads do not survive a fork, and waiting for them would hang.
@@ -10,6 +11,28 @@ pub(super) fn get() -> Option<&'static ThreadPool> {
     static POOL: OnceLock<Option<(ThreadPool, u32)>> = OnceLock::new();
     let (pool, process) = POOL.get_or_init(make).as_ref()?;
     (*process == std::process::id()).then_some(pool)
+}
+
+/// Threads of the pool that are promised to a batch.
+static BUSY: AtomicUsize = AtomicUsize::new(0);
+
+/// A thread of the pool that is promised to one batch, until this is dropped.
+///
+/// A batch only counts on threads that are idle: one queued behind another batch would be waited for until that other,
+/// however large, is done.
+pub(super) struct Promise(());
+
+/// As many idle threads as there are, `most` at the most.
+pub(super) fn promise(pool: &ThreadPool, most: usize) -> impl Iterator<Item = Promise> {
+    let claim = |busy: usize| (busy < pool.current_num_threads()).then_some(busy + 1);
+    (0..most)
+        .map_while(move |_| BUSY.fetch_update(Ordering::Relaxed, Ordering::Relaxed, claim).ok().map(|_| Promise(())))
+}
+
+impl Drop for Promise {
+    fn drop(&mut self) {
+        BUSY.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 fn make() -> Option<(ThreadPool, u32)> {

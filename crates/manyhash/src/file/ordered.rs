@@ -124,7 +124,8 @@ impl<'a, T> Ordered<'a, T> {
     }
 }
 
-/// A worker that panicked (in the caller's iterator or sink) ends the scope with its panic; the others may finish.
+/// A worker that panicked (in the caller's iterator or sink) left nothing half done; its panic goes on when all have
+/// ended.
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

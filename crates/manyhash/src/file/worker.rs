@@ -51,7 +51,7 @@ pub(super) fn work<T>(algorithm: Algorithm, threads: usize, ordered: &Ordered<T>
             ordered.done(number, tag, read_alone(Stream::new(algorithm), input));
         } else if lanes.len() > 0 {
             lanes.advance(ordered);
-            if !more && handover.is_wanted() {
+            if !more && lanes.len() > 1 && handover.is_wanted() {
                 handover.offer(lanes.take_half());
             }
             lanes.read(ordered);
@@ -182,9 +182,11 @@ impl<T> Lanes<T> {
                     ordered.done(number, tag, Ok(digest));
                 }
             }
-            // Not reached, since each file got a stream of the same algorithm and a chunk; but never a wrong digest.
+            // Not reached, since each file got a stream of the same algorithm and a chunk; but better no digest of any
+            // file in hand than a wrong one.
             Err(error) => {
-                for (number, tag) in ended {
+                let in_hand = (0..self.len()).map(|_| self.remove(0)).map(|file| (file.number, file.tag));
+                for (number, tag) in ended.into_iter().chain(in_hand.collect::<Vec<_>>()) {
                     ordered.done(number, tag, Err(io::Error::other(error)));
                 }
             }

@@ -35,12 +35,10 @@ impl<F: Family, Tag: Copy> Finals<F, Tag> {
         tag: Tag,
         done: &mut impl FnMut(Tag, &[u8; MAX_DIGEST_BYTES]),
     ) {
-        let blocks = F::final_blocks(tail.len());
+        let (padded, blocks) = F::pad(tail, length);
         let group = &mut self.groups[blocks - 1];
         group.states.set(group.tags.len(), state);
         group.tags.push(tag);
-        let mut padded = [0; 2 * MAX_BLOCK_BYTES];
-        F::pad(tail, length, &mut padded);
         group.padded.push(padded);
         if group.tags.len() == plan.width() {
             group.flush(plan, blocks, done);

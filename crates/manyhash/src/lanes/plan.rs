@@ -2,7 +2,7 @@
 //!
 //! A kernel costs the same for one active lane as for all of its lanes, and CPUs differ widely in what each costs:
 //! two messages by dedicated instructions, eight in one register and sixty-four in four can each be the best. So the
-//! costs are measured, on the machine at hand, at the first use of an algorithm: some 100 microseconds, once a
+//! costs are measured, on the machine at hand, at the first use of an algorithm: some 200 microseconds, once a
 //! process. A table made elsewhere would be wrong for somebody's CPU, and lanes would then be slower than none.
 
 use manyhash_core::kernel::MAX_LANES;
