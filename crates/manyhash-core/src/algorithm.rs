@@ -57,7 +57,7 @@ pub trait Family: sealed::Sealed + Copy + core::fmt::Debug + Send + Sync + 'stat
         (end + 1 + Self::LENGTH_BYTES).div_ceil(Self::BLOCK_BYTES)
     }
 
-    /// The last blocks of a message, and their number.
+    /// Writes the last blocks of a message to the first bytes of `padded`, and returns their number.
     ///
     /// `end` is what follows some whole blocks of the message, `length` the whole message's length in bytes. RFC 1321,
     /// 3.1 and 3.2; FIPS 180-4, 5.1: a 1 bit, zeros, and the length in bits.
@@ -65,10 +65,11 @@ pub trait Family: sealed::Sealed + Copy + core::fmt::Debug + Send + Sync + 'stat
     /// # Panics
     /// If the blocks do not fit. Those of an end that is shorter than a block always do.
     #[inline]
-    fn pad(end: &[u8], length: u128) -> ([u8; 2 * MAX_BLOCK_BYTES], usize) {
+    fn pad(end: &[u8], length: u128, padded: &mut [u8; 2 * MAX_BLOCK_BYTES]) -> usize {
+        // All of it, whose length is known, takes a few vectors.
+        padded.fill(0);
         let blocks = Self::final_blocks(end.len());
-        let mut buffer = [0; 2 * MAX_BLOCK_BYTES];
-        let padded = &mut buffer[..blocks * Self::BLOCK_BYTES];
+        let padded = &mut padded[..blocks * Self::BLOCK_BYTES];
         padded[..end.len()].copy_from_slice(end);
         padded[end.len()] = 0x80;
         // RFC 1321, 3.2 keeps the low 64 bits of a length; no message in memory or on disk reaches the limits.
@@ -79,7 +80,7 @@ pub trait Family: sealed::Sealed + Copy + core::fmt::Debug + Send + Sync + 'stat
         } else {
             field.copy_from_slice(&bits.to_le_bytes()[..Self::LENGTH_BYTES]);
         }
-        (buffer, blocks)
+        blocks
     }
 
     /// The state as bytes, whose first [`Algorithm::digest_bytes`] are the digest.

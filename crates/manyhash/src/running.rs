@@ -100,7 +100,12 @@ pub(crate) fn digest<F: Planned>(start: State<F>, message: &[u8]) -> [u8; MAX_DI
 }
 
 fn finalize<F: Family>(plan: &Plan<F>, mut state: State<F>, end: &[u8], length: u128) -> [u8; MAX_DIGEST_BYTES] {
-    let (padded, blocks) = F::pad(end, length);
-    plan.compress_one(&mut state, &padded[..blocks * F::BLOCK_BYTES]);
+    /// Stores that cross a cache line cannot be read back before they have left the core: a wait as long as a block.
+    #[repr(align(64))]
+    struct Aligned([u8; 2 * MAX_BLOCK_BYTES]);
+
+    let mut padded = Aligned([0; 2 * MAX_BLOCK_BYTES]);
+    let blocks = F::pad(end, length, &mut padded.0);
+    plan.compress_one(&mut state, &padded.0[..blocks * F::BLOCK_BYTES]);
     F::digest(&state)
 }

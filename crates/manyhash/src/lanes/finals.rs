@@ -35,7 +35,8 @@ impl<F: Family, Tag: Copy> Finals<F, Tag> {
         tag: Tag,
         done: &mut impl FnMut(Tag, &[u8; MAX_DIGEST_BYTES]),
     ) {
-        let (padded, blocks) = F::pad(tail, length);
+        let mut padded = [0; 2 * MAX_BLOCK_BYTES];
+        let blocks = F::pad(tail, length, &mut padded);
         let group = &mut self.groups[blocks - 1];
         group.states.set(group.tags.len(), state);
         group.tags.push(tag);
