@@ -70,7 +70,12 @@ pub trait Family: sealed::Sealed + Copy + core::fmt::Debug + Send + Sync + 'stat
         padded.fill(0);
         let blocks = Self::final_blocks(end.len());
         let padded = &mut padded[..blocks * Self::BLOCK_BYTES];
-        padded[..end.len()].copy_from_slice(end);
+        // Whole lines first: none is then stored across two, which their loads soon after would have to wait for.
+        let (lines, rest) = end.as_chunks::<64>();
+        for (to, from) in padded.as_chunks_mut::<64>().0.iter_mut().zip(lines) {
+            *to = *from;
+        }
+        padded[end.len() - rest.len()..end.len()].copy_from_slice(rest);
         padded[end.len()] = 0x80;
         // RFC 1321, 3.2 keeps the low 64 bits of a length; no message in memory or on disk reaches the limits.
         let bits = length.wrapping_mul(8);
