@@ -98,7 +98,8 @@ fn the_sink_may_end_it_all() {
         if results == 10 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
     assert_eq!(results, 10);
-    assert!(drawn.into_inner() < 1000, "no more files are drawn than are in hand");
+    // As many as may wait for a slow worker's file, and those in hand.
+    assert!(drawn.into_inner() < 40_000, "files are drawn without end");
 }
 
 #[test]
