@@ -22,7 +22,7 @@ pub(crate) use sha512::K as SHA512_K;
 
 use crate::backend::{Backend, Registers};
 use crate::kernel::KernelSet;
-use crate::simd::ahead::Ahead;
+use crate::simd::feed::Feed;
 use crate::simd::{BLOCK_WORDS, Vector, Word};
 
 /// Bytes in the longest block of any family, SHA-512's.
@@ -102,15 +102,16 @@ pub trait Family: sealed::Sealed + Copy + core::fmt::Debug + Send + Sync + 'stat
 
 /// A family's compression function for any vector.
 pub(crate) trait Compress: Family<Word: Registers> {
-    /// Whether four registers' groups of lanes are interleaved as well as two, because two leave the ports idle.
-    const FOUR_GROUPS: bool = false;
+    /// Whether a round has so little to do that one register's lanes leave ports idle: several groups of lanes are
+    /// interleaved then, and words staged in pairs, as there are few rounds' time to copy them in.
+    const SHORT_ROUNDS: bool = false;
 
-    /// Advances each lane's state by its block, and asks for the blocks ahead.
+    /// Advances each lane's state by its block; meanwhile feeds the blocks to come.
     fn compress<V: Vector<Word = Self::Word>>(
         proof: V::Proof,
         state: &mut [V; 8],
         block: [V; BLOCK_WORDS],
-        ahead: Ahead,
+        feed: impl Feed,
     );
 }
 

@@ -4,16 +4,16 @@
 use crate::algorithm::sha512::x86_schedule;
 use crate::algorithm::{Compress, Family, Sha512};
 use crate::kernel::{Columns, Kernel, KernelSet};
-use crate::simd::ahead::Ahead;
 #[cfg(target_arch = "x86_64")]
 use crate::simd::avx2::{self, Avx2};
 #[cfg(target_arch = "x86_64")]
 use crate::simd::avx512::{self, Avx512};
+use crate::simd::feed::{Feed, Order, Shuffled, Stage, Staged};
 use crate::simd::pair::Pair;
 use crate::simd::portable::{Array, Portable};
 #[cfg(target_arch = "x86_64")]
 use crate::simd::sse2::{self, Sse2};
-use crate::simd::{Vector, Word};
+use crate::simd::{BLOCK_WORDS, Vector, Word};
 use core::fmt;
 
 /// A tier of SIMD instructions that this CPU has.
@@ -81,7 +81,7 @@ impl Tier {
             #[cfg(target_arch = "x86_64")]
             Tier::Avx2 => has!("avx2", "bmi1", "bmi2"),
             #[cfg(target_arch = "x86_64")]
-            Tier::Avx512 => Tier::Avx2.detected() && has!("avx512f", "avx512bw", "avx512vl"),
+            Tier::Avx512 => Tier::Avx2.detected() && has!("avx512f", "avx512bw", "avx512vl", "movbe"),
         }
     }
 }
@@ -164,7 +164,7 @@ pub(crate) trait Registers: Word {
     #[cfg(target_arch = "x86_64")]
     type Avx2: Vector<Word = Self, Proof = Avx2>;
     #[cfg(target_arch = "x86_64")]
-    type Avx512: Vector<Word = Self, Proof = Avx512>;
+    type Avx512: Stage<Word = Self, Proof = Avx512>;
     /// AVX-512's instructions on 256-bit registers.
     #[cfg(target_arch = "x86_64")]
     type Avx512Half: Vector<Word = Self, Proof = Avx512>;
@@ -237,15 +237,16 @@ impl Backend {
             Tier::Sse2 => {
                 add!("scalar", portable, One<F>);
                 add!("sse2", sse2, Sse2<F>);
-                add!("sse2, two groups", sse2, Pair<Sse2<F>>);
+                if F::SHORT_ROUNDS {
+                    add!("sse2, two groups", sse2, Pair<Sse2<F>>);
+                }
             }
             #[cfg(target_arch = "x86_64")]
             Tier::Avx2 => {
                 add!("scalar", bmi2, One<F>);
                 add!("avx2", avx2, Avx2<F>);
-                add!("avx2, two groups", avx2, Pair<Avx2<F>>);
-                if F::FOUR_GROUPS {
-                    add!("avx2, four groups", avx2, Pair<Pair<Avx2<F>>>);
+                if F::SHORT_ROUNDS {
+                    add!("avx2, two groups", avx2, Pair<Avx2<F>>);
                 }
             }
             #[cfg(target_arch = "x86_64")]
@@ -254,9 +255,12 @@ impl Backend {
                 add!("avx512, one lane", avx512, Avx512One<F>);
                 add!("avx512, 256 bits", avx512, Avx512Half<F>);
                 add!("avx512", avx512, Avx512<F>);
-                add!("avx512, two groups", avx512, Pair<Avx512<F>>);
-                if F::FOUR_GROUPS {
+                if F::SHORT_ROUNDS {
+                    add!("avx512, two groups", avx512, Pair<Avx512<F>>);
+                    add!("avx512, two groups, staged", avx512_staged, Pair<Avx512<F>>);
                     add!("avx512, four groups", avx512, Pair<Pair<Avx512<F>>>);
+                } else {
+                    add!("avx512, staged", avx512_staged, Avx512<F>);
                 }
             }
         }
@@ -291,7 +295,7 @@ impl Backend {
     }
 }
 
-/// Advances the lanes of one vector; compiled into each entry below.
+/// Advances the lanes of one vector, whose blocks are shuffled as they are loaded; compiled into each entry below.
 ///
 /// # Safety
 /// That of [`Run`](crate::kernel::Run), for `V::LANES` lanes.
@@ -302,62 +306,114 @@ unsafe fn run<F: Compress, V: Vector<Word = F::Word>>(
     messages: &[&[u8]],
     blocks: usize,
 ) {
+    // SAFETY: `states` has the vector's lanes.
+    let mut state = unsafe { load(proof, &states) };
+    for block in 0..blocks {
+        // SAFETY: there is a message for each lane, and each is `blocks` blocks long.
+        let (feed, words) = unsafe {
+            let feed = Shuffled::<V>::new(messages.as_ptr(), block * F::BLOCK_BYTES);
+            (feed, feed.words(proof, F::BIG_ENDIAN))
+        };
+        F::compress(proof, &mut state, words, feed);
+    }
+    // SAFETY: `states` has the vector's lanes.
+    unsafe { store(state, &states) };
+}
+
+/// Advances the lanes of one vector, whose blocks are staged; compiled into an entry below.
+///
+/// # Safety
+/// That of [`Run`](crate::kernel::Run), for `V::LANES` lanes.
+#[inline(always)]
+unsafe fn run_staged<F: Compress, V: Stage<Word = F::Word>>(
+    proof: V::Proof,
+    states: Columns<F>,
+    messages: &[&[u8]],
+    blocks: usize,
+) {
+    // SAFETY: `states` has the vector's lanes.
+    let mut state = unsafe { load(proof, &states) };
+    let mut rows = [V::splat(proof, F::Word::default()); BLOCK_WORDS];
+    let rows: *mut V = rows.as_mut_ptr();
+    let order = match (F::BIG_ENDIAN, F::SHORT_ROUNDS) {
+        (true, _) => Order::BigEndian,
+        (false, false) => Order::LittleEndian,
+        (false, true) => Order::LittleEndianPairs,
+    };
+    // SAFETY, here and below: there is a message for each lane, and each is `blocks` blocks long, at least one.
+    let first = unsafe { Staged::new(messages.as_ptr(), 0, rows, order) };
+    for lane in 0..V::LANES {
+        first.stage(lane, V::LANES);
+    }
+    for block in 0..blocks {
+        // After the last block comes none, and it is staged once more.
+        let next = (block + 1).min(blocks - 1);
+        // SAFETY: as above; every share was staged, above or in the rounds of the block before.
+        let (feed, words) = unsafe {
+            let feed = Staged::new(messages.as_ptr(), next * F::BLOCK_BYTES, rows, order);
+            (feed, feed.words(proof))
+        };
+        F::compress(proof, &mut state, words, feed);
+    }
+    // SAFETY: `states` has the vector's lanes.
+    unsafe { store(state, &states) };
+}
+
+/// # Safety
+/// `states` has a word for each of the vector's lanes.
+#[inline(always)]
+unsafe fn load<F: Compress, V: Vector<Word = F::Word>>(proof: V::Proof, states: &Columns<F>) -> [V; 8] {
     let mut state = [V::splat(proof, F::Word::default()); 8];
     for (i, state) in state.iter_mut().enumerate().take(F::STATE_WORDS) {
-        // SAFETY: `states` has a word for each of the vector's lanes.
+        // SAFETY: the caller's lanes, and a word of a state.
         *state = unsafe { V::load(proof, states.word(i)) };
     }
-    let messages = messages.as_ptr();
-    for block in 0..blocks {
-        let at = block * F::BLOCK_BYTES;
-        // SAFETY: there is a message for each lane, and each is `blocks` blocks long.
-        let mut words = unsafe { V::load_block(proof, messages, at) };
-        if F::BIG_ENDIAN {
-            for word in &mut words {
-                *word = word.swap_bytes();
-            }
-        }
-        // SAFETY: there is a message for each lane.
-        let ahead = unsafe { Ahead::new(messages, at) };
-        F::compress(proof, &mut state, words, ahead);
-    }
+    state
+}
+
+/// # Safety
+/// `states` has a word for each of the vector's lanes.
+#[inline(always)]
+unsafe fn store<F: Compress, V: Vector<Word = F::Word>>(state: [V; 8], states: &Columns<F>) {
     for (i, state) in state.into_iter().enumerate().take(F::STATE_WORDS) {
-        // SAFETY: `states` has a word for each of the vector's lanes.
+        // SAFETY: the caller's lanes, and a word of a state.
         unsafe { state.store(states.word(i)) };
     }
 }
 
 /// Defines a tier's entry: the function whose features everything inlined into it is compiled with.
 macro_rules! entry {
-    ($(#[$attribute:meta])* $name:ident, $proof:ty, $assume:expr) => {
+    ($(#[$attribute:meta])* $name:ident, $run:ident of $vector:ident, $proof:ty, $assume:expr) => {
         /// # Safety
         /// That of [`Run`](crate::kernel::Run), for `V::LANES` lanes and the features named here.
         $(#[$attribute])*
-        unsafe fn $name<F: Compress, V: Vector<Word = F::Word, Proof = $proof>>(
+        unsafe fn $name<F: Compress, V: $vector<Word = F::Word, Proof = $proof>>(
             states: Columns<F>,
             messages: &[&[u8]],
             blocks: usize,
         ) {
             // SAFETY: the caller's; the features of this function are those that the proof needs.
-            unsafe { run::<F, V>($assume, states, messages, blocks) }
+            unsafe { $run::<F, V>($assume, states, messages, blocks) }
         }
     };
 }
 
-entry!(portable, Portable, Portable);
+entry!(portable, run of Vector, Portable, Portable);
 #[cfg(target_arch = "x86_64")]
 entry!(
     #[target_feature(enable = "bmi1,bmi2")]
     bmi2,
+    run of Vector,
     Portable,
     Portable
 );
 #[cfg(target_arch = "x86_64")]
-entry!(sse2, Sse2, Sse2);
+entry!(sse2, run of Vector, Sse2, Sse2);
 #[cfg(target_arch = "x86_64")]
 entry!(
     #[target_feature(enable = "avx2,bmi1,bmi2")]
     avx2,
+    run of Vector,
     Avx2,
     Avx2::assume()
 );
@@ -365,6 +421,15 @@ entry!(
 entry!(
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,bmi1,bmi2")]
     avx512,
+    run of Vector,
+    Avx512,
+    Avx512::assume()
+);
+#[cfg(target_arch = "x86_64")]
+entry!(
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,bmi1,bmi2,movbe")]
+    avx512_staged,
+    run_staged of Stage,
     Avx512,
     Avx512::assume()
 );

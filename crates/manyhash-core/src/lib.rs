@@ -32,4 +32,4 @@ pub use algorithm::{Algorithm, Family, Md5, Sha1, Sha256, Sha512, Start, State, 
 pub use backend::{Backend, BackendError};
 pub use kernel::{Kernel, KernelSet, LaneStates};
 pub use simd::Word;
-pub use simd::ahead::prefetch;
+pub use simd::feed::prefetch;

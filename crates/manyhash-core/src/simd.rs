@@ -11,7 +11,7 @@
 //! **Why everything is `inline(always)`.** The operations are compiled into the `#[target_feature]` entry that calls
 //! them (see [`crate::backend`]); standing alone they would be compiled for the baseline CPU.
 
-pub(crate) mod ahead;
+pub(crate) mod feed;
 pub(crate) mod pair;
 pub(crate) mod portable;
 
@@ -37,6 +37,9 @@ pub trait Word: Copy + Default + PartialEq + core::fmt::Debug + Send + Sync + se
     /// # Panics
     /// If `bytes` has another length.
     fn write(self, big_endian: bool, bytes: &mut [u8]);
+
+    /// The word with its bytes in the other order.
+    fn swap_bytes(self) -> Self;
 }
 
 macro_rules! word {
@@ -48,6 +51,10 @@ macro_rules! word {
                 #[inline]
                 fn write(self, big_endian: bool, bytes: &mut [u8]) {
                     bytes.copy_from_slice(&if big_endian { self.to_be_bytes() } else { self.to_le_bytes() });
+                }
+                #[inline(always)]
+                fn swap_bytes(self) -> Self {
+                    $word::swap_bytes(self)
                 }
             }
         )*

@@ -3,7 +3,7 @@
 use super::{Compress, Family, sealed};
 use crate::backend::Backend;
 use crate::kernel::KernelSet;
-use crate::simd::ahead::Ahead;
+use crate::simd::feed::Feed;
 use crate::simd::{BLOCK_WORDS, Vector};
 
 /// The MD5 compression function: 4 words of 32 bits, blocks of 64 bytes, little-endian.
@@ -94,18 +94,19 @@ impl Family for Md5 {
 }
 
 impl Compress for Md5 {
-    /// A step waits for the one before it in each of its four operations, so one group of lanes leaves ports idle.
-    const FOUR_GROUPS: bool = true;
+    /// A step waits for the one before it in each of its four operations.
+    const SHORT_ROUNDS: bool = true;
 
     #[inline(always)]
-    fn compress<V: Vector<Word = u32>>(proof: V::Proof, state: &mut [V; 8], x: [V; BLOCK_WORDS], ahead: Ahead) {
+    fn compress<V: Vector<Word = u32>>(proof: V::Proof, state: &mut [V; 8], x: [V; BLOCK_WORDS], feed: impl Feed) {
         let [mut a, mut b, mut c, mut d, ..] = *state;
 
         // RFC 1321, 3.4: a = b + ((a + f(b, c, d) + X[k] + T[i]) <<< s). The sum without f is ready before b is, and
         // is pinned: added in another order, the step before would be waited for once more.
         macro_rules! step {
             ($f:ident, $a:ident, $b:ident, $c:ident, $d:ident, $k:literal, $s:literal, $i:literal) => {
-                ahead.round::<V>($i - 1, 64);
+                feed.prefetch($i - 1, 64);
+                feed.stage($i - 1, 64);
                 let sum = $a.add(V::splat(proof, T[$i - 1]).add(x[$k])).pin();
                 $a = $b.add($f($b, $c, $d, sum).rotate_left::<$s>());
             };

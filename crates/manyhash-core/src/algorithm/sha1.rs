@@ -6,7 +6,7 @@ mod x86_sha;
 use super::{Compress, Family, sealed};
 use crate::backend::Backend;
 use crate::kernel::KernelSet;
-use crate::simd::ahead::Ahead;
+use crate::simd::feed::Feed;
 use crate::simd::{BLOCK_WORDS, Vector};
 
 /// The SHA-1 compression function: 5 words of 32 bits, blocks of 64 bytes, big-endian.
@@ -18,6 +18,9 @@ pub(super) const INITIAL: [u32; 8] = [0x6745_2301, 0xefcd_ab89, 0x98ba_dcfe, 0x1
 
 /// FIPS 180-4, 4.2.1: one constant for every 20 rounds.
 pub(crate) const K: [u32; 4] = [0x5a82_7999, 0x6ed9_eba1, 0x8f1b_bcdc, 0xca62_c1d6];
+
+/// Rounds in which the next block is staged; in the rest of the 80 the last stores reach the cache.
+const STAGING: usize = 64;
 
 impl sealed::Sealed for Sha1 {}
 
@@ -39,8 +42,8 @@ impl Family for Sha1 {
 
 impl Compress for Sha1 {
     #[inline(always)]
-    fn compress<V: Vector<Word = u32>>(proof: V::Proof, state: &mut [V; 8], mut w: [V; BLOCK_WORDS], ahead: Ahead) {
-        ahead.round::<V>(0, 1);
+    fn compress<V: Vector<Word = u32>>(proof: V::Proof, state: &mut [V; 8], mut w: [V; BLOCK_WORDS], feed: impl Feed) {
+        feed.prefetch(0, 1);
         let [mut a, mut b, mut c, mut d, mut e, ..] = *state;
 
         // FIPS 180-4, 6.1.2, step 3, with names that move instead of values; the message schedule (step 1) is a
@@ -48,6 +51,9 @@ impl Compress for Sha1 {
         macro_rules! round {
             ($f:ident, $a:ident, $b:ident, $c:ident, $d:ident, $e:ident, $t:expr) => {
                 let t = $t;
+                if t < STAGING {
+                    feed.stage(t, STAGING);
+                }
                 if t >= 16 {
                     w[t % 16] = w[(t + 13) % 16].xor(w[(t + 8) % 16]).xor(w[(t + 2) % 16]).xor(w[t % 16]);
                     w[t % 16] = w[t % 16].rotate_left::<1>();

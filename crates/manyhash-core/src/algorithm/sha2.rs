@@ -2,8 +2,11 @@
 //! number of rounds and in the distances of the rotations.
 
 use super::Family;
-use crate::simd::ahead::Ahead;
+use crate::simd::feed::Feed;
 use crate::simd::{BLOCK_WORDS, Vector};
+
+/// Rounds in which the next block is staged.
+const STAGING: usize = 48;
 
 /// What FIPS 180-4 gives for each width (4.1.2, 4.2.2; 4.1.3, 4.2.3).
 pub(super) trait Sha2: Family {
@@ -57,23 +60,41 @@ pub(super) use sixteen_rounds;
 
 /// Advances the states by one block. The message schedule is a window of 16 words that a round advances by one.
 #[inline(always)]
-pub(super) fn compress<F: Sha2, V: Vector<Word = F::Word>>(
+pub(super) fn compress<F: Sha2, V: Vector<Word = F::Word>, L: Feed>(
     proof: V::Proof,
     state: &mut [V; 8],
     mut w: [V; BLOCK_WORDS],
-    ahead: Ahead,
+    feed: L,
 ) {
-    ahead.round::<V>(0, 1);
+    feed.prefetch(0, 1);
     let before = *state;
-    let (first, rest) = F::K.split_at(BLOCK_WORDS);
-    sixteen_rounds!(F, state, |t| V::splat(proof, first[t]).add(w[t]));
-    for k in rest.chunks_exact(BLOCK_WORDS) {
-        sixteen_rounds!(F, state, |t| {
-            // Step 1: a word from four before it.
-            let word = w[t].add(F::sigma_0(w[(t + 1) % BLOCK_WORDS])).add(w[(t + 9) % BLOCK_WORDS]);
-            w[t] = word.add(F::sigma_1(w[(t + 14) % BLOCK_WORDS]));
-            V::splat(proof, k[t]).add(w[t])
-        });
+    sixteen_rounds!(F, state, |t| V::splat(proof, F::K[t]).add(w[t]));
+    macro_rules! later_rounds {
+        ($first:expr) => {
+            sixteen_rounds!(F, state, |t| {
+                // The first rounds read the rows that are staged anew in these.
+                if $first < BLOCK_WORDS + STAGING {
+                    feed.stage($first - BLOCK_WORDS + t, STAGING);
+                }
+                // Step 1: a word from four before it.
+                let word = w[t].add(F::sigma_0(w[(t + 1) % BLOCK_WORDS])).add(w[(t + 9) % BLOCK_WORDS]);
+                w[t] = word.add(F::sigma_1(w[(t + 14) % BLOCK_WORDS]));
+                V::splat(proof, F::K[$first + t]).add(w[t])
+            })
+        };
+    }
+    if L::STAGED {
+        later_rounds!(16);
+        later_rounds!(32);
+        later_rounds!(48);
+        if F::K.len() > 64 {
+            later_rounds!(64);
+        }
+    } else {
+        // Written out one by one, they would spill more.
+        for first in (BLOCK_WORDS..F::K.len()).step_by(BLOCK_WORDS) {
+            later_rounds!(first);
+        }
     }
     for (state, before) in state.iter_mut().zip(before) {
         *state = state.add(before);

@@ -7,7 +7,7 @@ use super::sha2::{self, Sha2};
 use super::{Compress, Family, sealed};
 use crate::backend::Backend;
 use crate::kernel::KernelSet;
-use crate::simd::ahead::Ahead;
+use crate::simd::feed::Feed;
 use crate::simd::{BLOCK_WORDS, Vector};
 
 /// The SHA-256 compression function: 8 words of 32 bits, blocks of 64 bytes, big-endian.
@@ -110,8 +110,8 @@ impl Family for Sha256 {
 
 impl Compress for Sha256 {
     #[inline(always)]
-    fn compress<V: Vector<Word = u32>>(proof: V::Proof, state: &mut [V; 8], words: [V; BLOCK_WORDS], ahead: Ahead) {
-        sha2::compress::<Self, V>(proof, state, words, ahead);
+    fn compress<V: Vector<Word = u32>>(proof: V::Proof, state: &mut [V; 8], words: [V; BLOCK_WORDS], feed: impl Feed) {
+        sha2::compress::<Self, V, _>(proof, state, words, feed);
     }
 }
 

@@ -3,7 +3,7 @@
 //! is one instruction: a shorter chain for one message than general registers have.
 
 use super::avx2;
-use super::x86::{parts, pin, vector};
+use super::x86::{parts, pin, stage, vector};
 use super::{BLOCK_WORDS, Vector};
 use core::arch::x86_64::*;
 
@@ -31,6 +31,7 @@ vector! {
     swap: swap_bytes_32, transpose: words_32, pin: pin_512,
 }
 parts!(U32x16: load_parts, _mm512_unpacklo_epi32, _mm512_unpackhi_epi32, _mm512_unpacklo_epi64, _mm512_unpackhi_epi64);
+stage!(U32x16: even_32, odd_32);
 
 vector! {
     /// 8 lanes of 64 bits.
@@ -43,6 +44,7 @@ vector! {
     swap: swap_bytes_64, transpose: words_64, pin: pin_512,
 }
 parts!(U64x8: load_parts, _mm512_unpacklo_epi32, _mm512_unpackhi_epi32, _mm512_unpacklo_epi64, _mm512_unpackhi_epi64);
+stage!(U64x8: _mm512_unpacklo_epi64, _mm512_unpackhi_epi64);
 
 vector! {
     /// 8 lanes of 32 bits.
@@ -107,6 +109,18 @@ unsafe fn load_parts<const APART: usize>(messages: *const &[u8], at: usize) -> _
         let x = _mm512_inserti32x4::<2>(x, part(2));
         _mm512_inserti32x4::<3>(x, part(3))
     }
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn even_32(a: __m512i, b: __m512i) -> __m512i {
+    _mm512_castps_si512(_mm512_shuffle_ps::<0b10_00_10_00>(_mm512_castsi512_ps(a), _mm512_castsi512_ps(b)))
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn odd_32(a: __m512i, b: __m512i) -> __m512i {
+    _mm512_castps_si512(_mm512_shuffle_ps::<0b11_01_11_01>(_mm512_castsi512_ps(a), _mm512_castsi512_ps(b)))
 }
 
 #[inline]

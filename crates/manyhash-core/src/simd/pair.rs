@@ -1,9 +1,11 @@
 //! Two vectors as one: twice the lanes, for algorithms whose chain of operations leaves the ports of one idle.
 
+use super::feed::Stage;
 use super::{BLOCK_WORDS, Vector};
 
 /// Lanes `0..V::LANES` in the first vector, the rest in the second.
 #[derive(Clone, Copy)]
+#[repr(C)]
 pub(crate) struct Pair<V>(V, V);
 
 impl<V: Vector> Vector for Pair<V> {
@@ -111,5 +113,19 @@ impl<V: Vector> Vector for Pair<V> {
     #[inline(always)]
     fn pin(self) -> Self {
         Pair(self.0.pin(), self.1.pin())
+    }
+}
+
+impl<V: Stage> Stage for Pair<V> {
+    #[inline(always)]
+    fn slot(lane: usize) -> usize {
+        lane / V::LANES * V::LANES + V::slot(lane % V::LANES)
+    }
+
+    #[inline(always)]
+    unsafe fn load_pairs(proof: V::Proof, from: *const V::Word) -> (Self, Self) {
+        // SAFETY: the caller's `4 * V::LANES` words are two runs of `2 * V::LANES`.
+        let ((a, b), (c, d)) = unsafe { (V::load_pairs(proof, from), V::load_pairs(proof, from.add(2 * V::LANES))) };
+        (Pair(a, c), Pair(b, d))
     }
 }

@@ -184,6 +184,32 @@ macro_rules! parts {
 }
 pub(super) use parts;
 
+/// Defines how a register's rows are staged, from `even(a, b)` and `odd(a, b)`: those words of each 128-bit part of `a`,
+/// then of `b`.
+macro_rules! stage {
+    ($name:ident: $even:expr, $odd:expr) => {
+        impl crate::simd::feed::Stage for $name {
+            #[inline(always)]
+            fn slot(lane: usize) -> usize {
+                // Each part's lanes come half from the first register and half from the second.
+                const LANES: usize = crate::simd::x86::lanes_per_part::<<$name as Vector>::Word>();
+                let (part, lane) = (lane / LANES, lane % LANES);
+                lane / (LANES / 2) * ($name::LANES / 2) + part * (LANES / 2) + lane % (LANES / 2)
+            }
+
+            #[inline(always)]
+            unsafe fn load_pairs(proof: Self::Proof, from: *const Self::Word) -> (Self, Self) {
+                // SAFETY: the caller's words fill two registers; the proof is that of the intrinsics.
+                unsafe {
+                    let (a, b) = (Self::load(proof, from).0, Self::load(proof, from.add(Self::LANES)).0);
+                    (Self($even(a, b)), Self($odd(a, b)))
+                }
+            }
+        }
+    };
+}
+pub(super) use stage;
+
 /// Defines `name(register) -> register`: an empty `asm!` that the value passes through.
 ///
 /// The assembler sees nothing; the compiler sees a value that it cannot know before this point. Volatile (not

@@ -2,7 +2,7 @@
 //!
 //! A kernel costs the same for one active lane as for all of its lanes, and CPUs differ widely in what each costs:
 //! two messages by dedicated instructions, eight in one register and sixty-four in four can each be the best. So the
-//! costs are measured, on the machine at hand, at the first use of an algorithm: some 200 microseconds, once a
+//! costs are measured, on the machine at hand, at the first use of an algorithm: some 400 microseconds, once a
 //! process. A table made elsewhere would be wrong for somebody's CPU, and lanes would then be slower than none.
 
 use manyhash_core::kernel::MAX_LANES;
@@ -42,14 +42,19 @@ pub(crate) struct Plan<F: Family> {
 }
 
 impl<F: Family> Plan<F> {
-    /// Rows of blocks in one timing; enough to make the cost of a call small beside them.
-    const ROWS: usize = 16;
+    /// Rows of blocks in one timing. After another kernel the first 16 or so can take half as long again, until the CPU
+    /// has learned which loads may pass which stores.
+    const ROWS: usize = 64;
+    /// Bytes from the start of one lane's message to the next one's: apart, as messages are, since lanes that read the
+    /// same address could all happen to contend with a kernel's stack for one part of the cache.
+    const APART: usize = 192;
     /// Timings of each kernel. The least counts: an interrupted one is only ever too long.
-    const ROUNDS: usize = 6;
+    const ROUNDS: usize = 5;
 
     fn measure(backend: Backend) -> Self {
-        let message = vec![0; Self::ROWS * F::BLOCK_BYTES];
-        let messages = [&message[..]; MAX_LANES];
+        let bytes = Self::ROWS * F::BLOCK_BYTES;
+        let data = vec![0x55; bytes + MAX_LANES * Self::APART];
+        let messages: [&[u8]; MAX_LANES] = std::array::from_fn(|lane| &data[lane * Self::APART..][..bytes]);
         let mut states = LaneStates::default();
         let mut costs: Vec<_> = F::kernels(backend).iter().map(|kernel| (kernel, Duration::MAX)).collect();
         // Kernel after kernel in each round, so that a core that speeds up meanwhile favours none of them.

@@ -1,0 +1,223 @@
+//! How a block's words reach the rounds: shuffled as they are loaded, or *staged*, and cache lines asked for ahead.
+//!
+//! A message's words stand side by side in memory, but the rounds want the same word of every lane side by side.
+//! [`Shuffled`] turns rows into columns as it loads them, which costs shuffles: operations like those of the rounds,
+//! on the same ports. [`Staged`] does it while the block before is hashed: word by word, a few in each round, it copies
+//! the next block to rows of words, by narrow loads and stores that no round wants. The rows are read a good many
+//! rounds after they are written, when the stores have reached the cache: read earlier, they would wait for them.
+//!
+//! Which of the two is faster depends on the CPU, so a backend may have a kernel of each.
+
+use super::{BLOCK_WORDS, Vector, Word};
+
+/// Lanes from which on it is worth asking for lines. Fewer streams are followed by the CPU itself.
+const LANES: usize = 8;
+
+/// Blocks from the one being loaded to the one asked for: what measured best from the third-level cache and memory.
+const BLOCKS_AHEAD: usize = 2;
+
+const CACHE_LINE: usize = 64;
+
+/// Lines of a message after which the kernels' own asking takes over.
+const FIRST_LINES: usize = 4;
+
+/// What the rounds of one block do for the blocks to come, in shares.
+pub(crate) trait Feed: Copy {
+    /// Whether [`stage`](Self::stage) does anything, and wants rounds that are written out one by one to stand between.
+    const STAGED: bool;
+
+    /// Asks for one of so many shares of the cache lines to come.
+    fn prefetch(self, share: usize, shares: usize);
+
+    /// Copies one of so many shares of the next block.
+    fn stage(self, share: usize, shares: usize);
+}
+
+/// Blocks that are shuffled as they are loaded.
+#[derive(Clone, Copy)]
+pub(crate) struct Shuffled<V>(Lines<V>);
+
+impl<V: Vector> Shuffled<V> {
+    /// For the block `at` bytes into each message.
+    ///
+    /// # Safety
+    /// `messages` has a slice for each lane, as long as the feed is in use.
+    #[inline(always)]
+    pub(crate) unsafe fn new(messages: *const &[u8], at: usize) -> Self {
+        Shuffled(Lines { messages: messages.cast(), at, vector: core::marker::PhantomData })
+    }
+
+    /// The block's words.
+    ///
+    /// # Safety
+    /// Each message is readable for a block from `at`.
+    #[inline(always)]
+    pub(crate) unsafe fn words(self, proof: V::Proof, big_endian: bool) -> [V; BLOCK_WORDS] {
+        // SAFETY: a message for each lane, and the caller's block.
+        let mut words = unsafe { V::load_block(proof, self.0.messages.cast(), self.0.at) };
+        if big_endian {
+            for word in &mut words {
+                *word = word.swap_bytes();
+            }
+        }
+        words
+    }
+}
+
+impl<V: Vector> Feed for Shuffled<V> {
+    const STAGED: bool = false;
+
+    #[inline(always)]
+    fn prefetch(self, share: usize, shares: usize) {
+        self.0.prefetch(share, shares);
+    }
+    #[inline(always)]
+    fn stage(self, _share: usize, _shares: usize) {}
+}
+
+/// Vectors whose rows can be staged by pairs of words: half the loads and stores, for a shuffle a row.
+pub(crate) trait Stage: Vector {
+    /// Where a lane's pair of words stands among those of all lanes, such that [`load_pairs`](Self::load_pairs) finds
+    /// it.
+    fn slot(lane: usize) -> usize;
+
+    /// The first and the second word of each lane's pair.
+    ///
+    /// # Safety
+    /// `from` is readable for `2 * LANES` words.
+    unsafe fn load_pairs(proof: Self::Proof, from: *const Self::Word) -> (Self, Self);
+}
+
+/// Blocks that are copied to rows of words while the one before is hashed.
+#[derive(Clone, Copy)]
+pub(crate) struct Staged<V> {
+    lines: Lines<V>,
+    rows: *mut V,
+    order: Order,
+}
+
+/// How words are copied. Constants where the feed is made, so that nothing is left of the choice once it is inlined.
+#[derive(Clone, Copy)]
+pub(crate) enum Order {
+    /// One by one, as they are.
+    LittleEndian,
+    /// One by one, with their bytes swapped.
+    BigEndian,
+    /// In pairs, as they are.
+    LittleEndianPairs,
+}
+
+impl Order {
+    /// Words that are copied at once.
+    #[inline(always)]
+    fn words(self) -> usize {
+        match self {
+            Order::LittleEndian | Order::BigEndian => 1,
+            Order::LittleEndianPairs => 2,
+        }
+    }
+}
+
+impl<V: Stage> Staged<V> {
+    /// To stage the block `at` bytes into each message.
+    ///
+    /// # Safety
+    /// `messages` has a slice for each lane, readable for a block from `at`, and `rows` is valid for 16 vectors, as long
+    /// as the feed is in use.
+    #[inline(always)]
+    pub(crate) unsafe fn new(messages: *const &[u8], at: usize, rows: *mut V, order: Order) -> Self {
+        Staged { lines: Lines { messages: messages.cast(), at, vector: core::marker::PhantomData }, rows, order }
+    }
+
+    /// The words of the block that was staged.
+    ///
+    /// # Safety
+    /// Every share of one was.
+    #[inline(always)]
+    pub(crate) unsafe fn words(self, proof: V::Proof) -> [V; BLOCK_WORDS] {
+        let mut words = [V::splat(proof, V::Word::default()); BLOCK_WORDS];
+        for i in (0..BLOCK_WORDS).step_by(self.order.words()) {
+            // SAFETY: `i` is below 16, and even for pairs, so that both are rows of the 16.
+            unsafe {
+                let row = self.rows.add(i).cast();
+                if self.order.words() == 2 {
+                    (words[i], words[i + 1]) = V::load_pairs(proof, row);
+                } else {
+                    words[i] = V::load(proof, row);
+                }
+            }
+        }
+        words
+    }
+}
+
+impl<V: Stage> Feed for Staged<V> {
+    const STAGED: bool = true;
+
+    #[inline(always)]
+    fn prefetch(self, share: usize, shares: usize) {
+        self.lines.prefetch(share, shares);
+    }
+
+    #[inline(always)]
+    fn stage(self, share: usize, shares: usize) {
+        // Lane by lane, so that a line is read in one go.
+        let words = self.order.words();
+        let copies = BLOCK_WORDS / words * V::LANES;
+        for copy in share * copies / shares..(share + 1) * copies / shares {
+            let (lane, word) = (copy * words / BLOCK_WORDS, copy * words % BLOCK_WORDS);
+            // SAFETY: `lane` is below `V::LANES`, for each of which there is a message that is readable for 16 words;
+            // row `word` is one of the 16, and a slot below `V::LANES` one of its pairs.
+            unsafe {
+                let message = (*self.lines.messages.add(lane)).as_ptr();
+                let from = message.add(self.lines.at + word * V::Word::BYTES).cast::<V::Word>();
+                let row = self.rows.add(word).cast::<V::Word>();
+                match self.order {
+                    Order::LittleEndian => row.add(lane).write(from.read_unaligned()),
+                    Order::BigEndian => row.add(lane).write(from.read_unaligned().swap_bytes()),
+                    Order::LittleEndianPairs => {
+                        let pair = from.cast::<[V::Word; 2]>().read_unaligned();
+                        row.cast::<[V::Word; 2]>().add(V::slot(lane)).write(pair);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The cache lines of the blocks to come, of every lane.
+#[derive(Clone, Copy)]
+struct Lines<V> {
+    messages: *const &'static [u8],
+    /// Where the block that is loaded starts in each message.
+    at: usize,
+    vector: core::marker::PhantomData<V>,
+}
+
+impl<V: Vector> Lines<V> {
+    #[inline(always)]
+    fn prefetch(self, share: usize, shares: usize) {
+        if V::LANES < LANES {
+            return;
+        }
+        let block = BLOCK_WORDS * V::Word::BYTES;
+        let lines = V::LANES * block / CACHE_LINE;
+        for line in share * lines / shares..(share + 1) * lines / shares {
+            // SAFETY: the remainder is below `V::LANES`, for each of which there is a message.
+            let message = unsafe { (*self.messages.add(line % V::LANES)).as_ptr() };
+            V::prefetch(message.wrapping_add(self.at + BLOCKS_AHEAD * block + line / V::LANES * CACHE_LINE));
+        }
+    }
+}
+
+/// Asks for the first lines of a message that will be hashed soon: its first row would wait for memory, and all lanes
+/// with it.
+#[inline]
+pub fn prefetch(message: &[u8]) {
+    #[cfg(target_arch = "x86_64")]
+    for line in message.chunks(CACHE_LINE).take(FIRST_LINES) {
+        super::sse2::U32x4::prefetch(line.as_ptr());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = message;
+}
