@@ -146,15 +146,7 @@ pub(crate) fn fill<F: Planned, M: AsRef<[u8]> + Sync, O: Send>(
     let queue = Queue::new(messages, output, bytes, threads, width);
     let work = || work::<F, M, O>(plan, start, width, &queue, &digest);
     match pool {
-        Some(pool) if threads > 1 => pool.in_place_scope(|scope| {
-            for helper in helpers {
-                scope.spawn(|_| {
-                    work();
-                    drop(helper);
-                });
-            }
-            work();
-        }),
+        Some(pool) if threads > 1 => pool::run(pool, helpers, work),
         _ => work(),
     }
 }

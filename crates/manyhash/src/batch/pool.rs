@@ -2,8 +2,14 @@
 //! them, shared by all batches of the process.
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
+use std::hint::spin_loop;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+/// How long a thread stays awake where it may soon be wanted: about what it costs to put it to sleep and wake it, so
+/// that staying never costs more than twice the better choice.
+const AWAKE: Duration = Duration::from_micros(50);
 
 /// The pool, or none where there is one core, where threads cannot be made, or in a process forked after it was made:
 /// threads do not survive a fork, and waiting for them would hang.
@@ -32,6 +38,36 @@ pub(super) fn promise(pool: &ThreadPool, most: usize) -> impl Iterator<Item = Pr
 impl Drop for Promise {
     fn drop(&mut self) {
         BUSY.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Runs `work` here and on the threads that were promised, until it has returned everywhere.
+pub(super) fn run(pool: &ThreadPool, promises: Vec<Promise>, work: impl Fn() + Sync) {
+    /// Batches begun so far: threads that stay awake look for a change.
+    static BATCHES: AtomicUsize = AtomicUsize::new(0);
+
+    BATCHES.fetch_add(1, Ordering::Relaxed);
+    let running = AtomicUsize::new(promises.len());
+    pool.in_place_scope(|scope| {
+        for promise in promises {
+            scope.spawn(|_| {
+                work();
+                drop(promise);
+                let batches = BATCHES.load(Ordering::Relaxed);
+                rayon::spawn(move || stay_awake(|| BATCHES.load(Ordering::Relaxed) == batches));
+                running.fetch_sub(1, Ordering::Relaxed);
+            });
+        }
+        work();
+        stay_awake(|| running.load(Ordering::Relaxed) > 0);
+    });
+}
+
+/// Waits while `wait` says so, without going to sleep, but not for long.
+fn stay_awake(wait: impl Fn() -> bool) {
+    let start = Instant::now();
+    while wait() && start.elapsed() < AWAKE {
+        spin_loop();
     }
 }
 
