@@ -8,7 +8,7 @@ use crate::kernel::{Columns, Kernel, KernelSet};
 use crate::simd::avx2::{self, Avx2};
 #[cfg(target_arch = "x86_64")]
 use crate::simd::avx512::{self, Avx512};
-use crate::simd::feed::{Feed, Order, Shuffled, Stage, Staged};
+use crate::simd::feed::{Order, Shuffled, Stage, Staged};
 use crate::simd::pair::Pair;
 use crate::simd::portable::{Array, Portable};
 #[cfg(target_arch = "x86_64")]
@@ -341,10 +341,10 @@ unsafe fn run_staged<F: Compress, V: Stage<Word = F::Word>>(
         (false, true) => Order::LittleEndianPairs,
     };
     // SAFETY, here and below: there is a message for each lane, and each is `blocks` blocks long, at least one.
-    let first = unsafe { Staged::new(messages.as_ptr(), 0, rows, order) };
-    for lane in 0..V::LANES {
-        first.stage(lane, V::LANES);
-    }
+    unsafe { Staged::new(messages.as_ptr(), 0, rows, order) }.stage_all(proof);
+    // From here on the rows' contents are unknown to the compiler. Knowing the first block's, it would carry all words from
+    // block to block in registers, which are too few.
+    let rows = core::hint::black_box(rows);
     for block in 0..blocks {
         // After the last block comes none, and it is staged once more.
         let next = (block + 1).min(blocks - 1);

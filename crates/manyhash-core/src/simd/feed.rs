@@ -86,6 +86,19 @@ pub(crate) trait Stage: Vector {
     /// # Safety
     /// `from` is readable for `2 * LANES` words.
     unsafe fn load_pairs(proof: Self::Proof, from: *const Self::Word) -> (Self, Self);
+
+    /// Stages in pairs the block that starts `at` bytes into each lane's message, in whole rows.
+    ///
+    /// # Safety
+    /// `messages` points to `LANES` slices, each readable from `at` for a block of 16 words, and `rows` to 8 rows, each of
+    /// `2 * LANES` words, `stride` words apart.
+    unsafe fn shuffle_pairs(
+        proof: Self::Proof,
+        messages: *const &[u8],
+        at: usize,
+        rows: *mut Self::Word,
+        stride: usize,
+    );
 }
 
 /// Blocks that are copied to rows of words while the one before is hashed.
@@ -129,6 +142,50 @@ impl<V: Stage> Staged<V> {
         Staged { lines: Lines { messages: messages.cast(), at, vector: core::marker::PhantomData }, rows, order }
     }
 
+    /// Stages the whole block, with nothing to hash meanwhile: shuffled, so that whole rows are stored, which can be read
+    /// back at once.
+    #[inline(always)]
+    pub(crate) fn stage_all(self, proof: V::Proof) {
+        // SAFETY: a message for each lane, readable for a block; `rows` is valid for 16 vectors, which are as many
+        // words as 8 rows of pairs.
+        unsafe {
+            match self.order {
+                Order::LittleEndian | Order::BigEndian => {
+                    let words = Shuffled(self.lines).words(proof, matches!(self.order, Order::BigEndian));
+                    for (i, word) in words.into_iter().enumerate() {
+                        word.store(self.rows.add(i).cast());
+                    }
+                }
+                Order::LittleEndianPairs => {
+                    V::shuffle_pairs(proof, self.lines.messages.cast(), self.lines.at, self.rows.cast(), 2 * V::LANES);
+                }
+            }
+        }
+    }
+
+    /// Copies a word, or a pair of words, of one lane.
+    ///
+    /// # Safety
+    /// `lane` is below `V::LANES`, and `word` below 16, an even number for pairs.
+    #[inline(always)]
+    unsafe fn copy(self, lane: usize, word: usize) {
+        // SAFETY: there is a message for each lane, readable for 16 words; row `word` is one of 16, and a slot below
+        // `V::LANES` one of its pairs.
+        unsafe {
+            let message = (*self.lines.messages.add(lane)).as_ptr();
+            let from = message.add(self.lines.at + word * V::Word::BYTES).cast::<V::Word>();
+            let row = self.rows.add(word).cast::<V::Word>();
+            match self.order {
+                Order::LittleEndian => row.add(lane).write(from.read_unaligned()),
+                Order::BigEndian => row.add(lane).write(from.read_unaligned().swap_bytes()),
+                Order::LittleEndianPairs => {
+                    let pair = from.cast::<[V::Word; 2]>().read_unaligned();
+                    row.cast::<[V::Word; 2]>().add(V::slot(lane)).write(pair);
+                }
+            }
+        }
+    }
+
     /// The words of the block that was staged.
     ///
     /// # Safety
@@ -165,22 +222,8 @@ impl<V: Stage> Feed for Staged<V> {
         let words = self.order.words();
         let copies = BLOCK_WORDS / words * V::LANES;
         for copy in share * copies / shares..(share + 1) * copies / shares {
-            let (lane, word) = (copy * words / BLOCK_WORDS, copy * words % BLOCK_WORDS);
-            // SAFETY: `lane` is below `V::LANES`, for each of which there is a message that is readable for 16 words;
-            // row `word` is one of the 16, and a slot below `V::LANES` one of its pairs.
-            unsafe {
-                let message = (*self.lines.messages.add(lane)).as_ptr();
-                let from = message.add(self.lines.at + word * V::Word::BYTES).cast::<V::Word>();
-                let row = self.rows.add(word).cast::<V::Word>();
-                match self.order {
-                    Order::LittleEndian => row.add(lane).write(from.read_unaligned()),
-                    Order::BigEndian => row.add(lane).write(from.read_unaligned().swap_bytes()),
-                    Order::LittleEndianPairs => {
-                        let pair = from.cast::<[V::Word; 2]>().read_unaligned();
-                        row.cast::<[V::Word; 2]>().add(V::slot(lane)).write(pair);
-                    }
-                }
-            }
+            // SAFETY: such a copy begins in one of the 16 words, evenly for pairs, of one of the lanes.
+            unsafe { self.copy(copy * words / BLOCK_WORDS, copy * words % BLOCK_WORDS) };
         }
     }
 }

@@ -128,4 +128,13 @@ impl<V: Stage> Stage for Pair<V> {
         let ((a, b), (c, d)) = unsafe { (V::load_pairs(proof, from), V::load_pairs(proof, from.add(2 * V::LANES))) };
         (Pair(a, c), Pair(b, d))
     }
+
+    #[inline(always)]
+    unsafe fn shuffle_pairs(proof: V::Proof, messages: *const &[u8], at: usize, rows: *mut V::Word, stride: usize) {
+        // SAFETY: the caller's messages, and each of its rows, are two runs.
+        unsafe {
+            V::shuffle_pairs(proof, messages, at, rows, stride);
+            V::shuffle_pairs(proof, messages.add(V::LANES), at, rows.add(2 * V::LANES), stride);
+        }
+    }
 }

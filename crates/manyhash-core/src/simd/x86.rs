@@ -205,6 +205,18 @@ macro_rules! stage {
                     (Self($even(a, b)), Self($odd(a, b)))
                 }
             }
+
+            #[inline(always)]
+            unsafe fn shuffle_pairs(
+                proof: Self::Proof,
+                messages: *const &[u8],
+                at: usize,
+                rows: *mut Self::Word,
+                stride: usize,
+            ) {
+                // SAFETY: the caller's messages and rows.
+                unsafe { crate::simd::x86::shuffle_pairs::<Self>(proof, messages, at, rows, stride) }
+            }
         }
     };
 }
@@ -300,6 +312,41 @@ pub(super) unsafe fn words_64<V: Parts>(proof: V::Proof, messages: *const &[u8],
         words[1] = a.unpack_high_64(b);
     }
     words
+}
+
+/// The 8 pairs of words that start at `at` in each of `LANES` messages: of each 128-bit part, the first half of the lanes
+/// in one register and the second half in the next.
+///
+/// # Safety
+/// `messages` points to `LANES` slices, each readable for 16 words from `at`, and `rows` to 8 rows, each of two registers,
+/// `stride` words apart.
+#[inline(always)]
+pub(super) unsafe fn shuffle_pairs<V: Parts>(
+    proof: V::Proof,
+    messages: *const &[u8],
+    at: usize,
+    rows: *mut V::Word,
+    stride: usize,
+) {
+    for half in 0..2 {
+        // SAFETY: every message is readable for 16 words; the rows are the caller's.
+        unsafe {
+            let row = |i: usize| rows.add(i * stride + half * V::LANES);
+            if V::Word::BYTES == 4 {
+                // 16 bytes are two pairs.
+                for i in (0..BLOCK_WORDS / 2).step_by(2) {
+                    let a = V::load_parts(proof, messages.add(2 * half), at + 8 * i);
+                    let b = V::load_parts(proof, messages.add(2 * half + 1), at + 8 * i);
+                    a.unpack_low_64(b).store(row(i));
+                    a.unpack_high_64(b).store(row(i + 1));
+                }
+            } else {
+                for i in 0..BLOCK_WORDS / 2 {
+                    V::load_parts(proof, messages.add(half), at + 16 * i).store(row(i));
+                }
+            }
+        }
+    }
 }
 
 /// The 16 words that start at `at` in one message, each in a vector of one lane.

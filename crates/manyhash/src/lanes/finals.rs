@@ -14,6 +14,7 @@ pub(crate) struct Finals<F: Family, Tag> {
 
 struct Group<F: Family, Tag> {
     states: LaneStates<F>,
+    /// The last blocks of as many messages as there are tags, and room that was used before.
     padded: Vec<[u8; 2 * MAX_BLOCK_BYTES]>,
     tags: Vec<Tag>,
 }
@@ -35,12 +36,15 @@ impl<F: Family, Tag: Copy> Finals<F, Tag> {
         tag: Tag,
         done: &mut impl FnMut(Tag, &[u8; MAX_DIGEST_BYTES]),
     ) {
-        let mut padded = [0; 2 * MAX_BLOCK_BYTES];
-        let blocks = F::pad(tail, length, &mut padded);
+        let blocks = F::final_blocks(tail.len());
         let group = &mut self.groups[blocks - 1];
-        group.states.set(group.tags.len(), state);
+        let lane = group.tags.len();
+        if lane == group.padded.len() {
+            group.padded.push([0; 2 * MAX_BLOCK_BYTES]);
+        }
+        F::pad(tail, length, &mut group.padded[lane]);
+        group.states.set(lane, state);
         group.tags.push(tag);
-        group.padded.push(padded);
         if group.tags.len() == plan.width() {
             group.flush(plan, blocks, done);
         }
@@ -56,12 +60,11 @@ impl<F: Family, Tag: Copy> Finals<F, Tag> {
 
 impl<F: Family, Tag: Copy> Group<F, Tag> {
     fn flush(&mut self, plan: &Plan<F>, blocks: usize, done: &mut impl FnMut(Tag, &[u8; MAX_DIGEST_BYTES])) {
-        let messages: Vec<&[u8]> = self.padded.iter().map(|padded| &padded[..]).collect();
+        let messages: Vec<&[u8]> = self.padded[..self.tags.len()].iter().map(|padded| &padded[..]).collect();
         plan.compress(&mut self.states, &messages, blocks);
         for (lane, tag) in self.tags.iter().enumerate() {
             done(*tag, &F::digest(&self.states.get(lane)));
         }
-        self.padded.clear();
         self.tags.clear();
     }
 }
