@@ -26,7 +26,8 @@ pub(crate) trait Feed: Copy {
     /// Whether [`stage`](Self::stage) does anything, and wants rounds that are written out one by one to stand between.
     const STAGED: bool;
 
-    /// Asks for one of so many shares of the cache lines to come.
+    /// Asks for one of so many shares of the cache lines to come, unless staging does: it asks as it copies, which
+    /// measured better than all at once.
     fn prefetch(self, share: usize, shares: usize);
 
     /// Copies one of so many shares of the next block.
@@ -212,12 +213,11 @@ impl<V: Stage> Feed for Staged<V> {
     const STAGED: bool = true;
 
     #[inline(always)]
-    fn prefetch(self, share: usize, shares: usize) {
-        self.lines.prefetch(share, shares);
-    }
+    fn prefetch(self, _share: usize, _shares: usize) {}
 
     #[inline(always)]
     fn stage(self, share: usize, shares: usize) {
+        self.lines.prefetch(share, shares);
         // Lane by lane, so that a line is read in one go.
         let words = self.order.words();
         let copies = BLOCK_WORDS / words * V::LANES;
