@@ -1,6 +1,6 @@
 //! One message of one family, from its first byte to its digest.
 
-use crate::lanes::{Plan, Planned};
+use crate::lanes::Planned;
 use manyhash_core::algorithm::{MAX_BLOCK_BYTES, MAX_DIGEST_BYTES};
 use manyhash_core::{Family, State};
 
@@ -22,10 +22,10 @@ impl<F: Planned> Running<F> {
         let (whole, rest) = self.begin(bytes);
         if whole {
             let buffer = self.buffer;
-            F::plan().compress_one(&mut self.state, &buffer[..F::BLOCK_BYTES]);
+            compress::<F>(&mut self.state, &buffer[..F::BLOCK_BYTES]);
         }
         let blocks = whole_blocks::<F>(rest);
-        F::plan().compress_one(&mut self.state, blocks);
+        compress::<F>(&mut self.state, blocks);
         self.end(rest);
     }
 
@@ -77,7 +77,7 @@ impl<F: Planned> Running<F> {
     }
 
     pub(crate) fn finalize(&self) -> [u8; MAX_DIGEST_BYTES] {
-        finalize(F::plan(), self.state, self.tail(), self.length)
+        finalize::<F>(self.state, self.tail(), self.length)
     }
 }
 
@@ -88,24 +88,28 @@ pub(crate) fn whole_blocks<F: Family>(bytes: &[u8]) -> &[u8] {
 
 /// The digest of a whole message.
 pub(crate) fn digest<F: Planned>(start: State<F>, message: &[u8]) -> [u8; MAX_DIGEST_BYTES] {
-    let plan = F::plan();
     let mut state = start;
     if F::final_blocks(message.len()) * F::BLOCK_BYTES <= 2 * MAX_BLOCK_BYTES {
         // Copied, a short message is hashed in one go.
-        return finalize(plan, state, message, message.len() as u128);
+        return finalize::<F>(state, message, message.len() as u128);
     }
     let blocks = whole_blocks::<F>(message);
-    plan.compress_one(&mut state, blocks);
-    finalize(plan, state, &message[blocks.len()..], message.len() as u128)
+    compress::<F>(&mut state, blocks);
+    finalize::<F>(state, &message[blocks.len()..], message.len() as u128)
 }
 
-fn finalize<F: Family>(plan: &Plan<F>, mut state: State<F>, end: &[u8], length: u128) -> [u8; MAX_DIGEST_BYTES] {
+fn finalize<F: Planned>(mut state: State<F>, end: &[u8], length: u128) -> [u8; MAX_DIGEST_BYTES] {
     /// Stores that cross a cache line cannot be read back before they have left the core: a wait as long as a block.
     #[repr(align(64))]
     struct Aligned([u8; 2 * MAX_BLOCK_BYTES]);
 
     let mut padded = Aligned([0; 2 * MAX_BLOCK_BYTES]);
     let blocks = F::pad(end, length, &mut padded.0);
-    plan.compress_one(&mut state, &padded.0[..blocks * F::BLOCK_BYTES]);
+    compress::<F>(&mut state, &padded.0[..blocks * F::BLOCK_BYTES]);
     F::digest(&state)
+}
+
+/// Advances a state by whole blocks.
+fn compress<F: Planned>(state: &mut State<F>, blocks: &[u8]) {
+    F::single().compress_one(state, blocks, blocks.len() / F::BLOCK_BYTES);
 }

@@ -4,6 +4,7 @@
 use super::Family;
 use crate::simd::feed::Feed;
 use crate::simd::{BLOCK_WORDS, Vector};
+use core::marker::PhantomData;
 
 /// Rounds in which the next block is staged.
 const STAGING: usize = 48;
@@ -18,45 +19,56 @@ pub(super) trait Sha2: Family {
     fn sigma_1<V: Vector<Word = Self::Word>>(x: V) -> V;
 }
 
-/// Step 3, sixteen times: `sixteen_rounds!(family, state, |t| kw)`, where `kw` is the sum of the `t`-th constant and the
-/// `t`-th word.
-///
-/// A macro, since a closure is compiled for the baseline CPU where it is not inlined.
-macro_rules! sixteen_rounds {
-    ($family:ident, $state:expr, |$t:ident| $kw:expr) => {{
-        let [mut a, mut b, mut c, mut d, mut e, mut f, mut g, mut h] = *$state;
-        let mut differ = b.xor(c);
-        // The standard moves values from name to name; here the names move.
-        macro_rules! round {
-            ($a:ident $b:ident $c:ident $d:ident $e:ident $f:ident $g:ident $h:ident, $number:expr) => {
-                let kw = {
-                    let $t: usize = $number;
-                    $kw
-                };
-                let sum = $h.add(kw).pin();
-                let t1 = sum.add($e.choose($f, $g)).add($family::big_sigma_1($e));
-                $d = $d.add(t1);
-                $h = t1.add($a.majority($b, $c, &mut differ).add($family::big_sigma_0($a)));
-            };
-        }
-        macro_rules! eight_rounds {
-            ($first:literal) => {
-                round!(a b c d e f g h, $first);
-                round!(h a b c d e f g, $first + 1);
-                round!(g h a b c d e f, $first + 2);
-                round!(f g h a b c d e, $first + 3);
-                round!(e f g h a b c d, $first + 4);
-                round!(d e f g h a b c, $first + 5);
-                round!(c d e f g h a b, $first + 6);
-                round!(b c d e f g h a, $first + 7);
-            };
-        }
-        eight_rounds!(0);
-        eight_rounds!(8);
-        *$state = [a, b, c, d, e, f, g, h];
-    }};
+/// The working variables `a` to `h` of step 2.
+pub(super) struct Working<F, V> {
+    words: [V; 8],
+    /// `a ^ b` of the round before: see [`Vector::majority`].
+    differ: V,
+    family: PhantomData<F>,
 }
-pub(super) use sixteen_rounds;
+
+impl<F: Sha2, V: Vector<Word = F::Word>> Working<F, V> {
+    /// From the state before the block.
+    #[inline(always)]
+    pub(super) fn new(state: &[V; 8]) -> Self {
+        Working { words: *state, differ: state[1].xor(state[2]), family: PhantomData }
+    }
+
+    /// Step 3, once; `kw` is the sum of the round's constant and word.
+    #[inline(always)]
+    pub(super) fn round(&mut self, kw: V) {
+        let [a, b, c, d, e, f, g, h] = self.words;
+        let sum = h.add(kw).pin();
+        let t1 = sum.add(e.choose(f, g)).add(F::big_sigma_1(e));
+        let t2 = a.majority(b, c, &mut self.differ).add(F::big_sigma_0(a));
+        self.words = [t1.add(t2), a, b, c, d.add(t1), e, f, g];
+    }
+
+    /// Step 4.
+    #[inline(always)]
+    pub(super) fn add_to(self, state: &mut [V; 8]) {
+        for (state, word) in state.iter_mut().zip(self.words) {
+            *state = state.add(word);
+        }
+    }
+}
+
+/// `sixteen!(|t| statement)`: the statement sixteen times, `t` a constant from 0 to 15 in each.
+///
+/// Written out, so that words that move from name to name do so for nothing. A macro, since a closure is compiled for
+/// the baseline CPU where it is not inlined.
+macro_rules! sixteen {
+    (|$t:ident| $statement:expr) => {
+        sixteen!(@ $t $statement; 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15)
+    };
+    (@ $t:ident $statement:expr; $($number:literal)*) => {
+        $({
+            let $t: usize = $number;
+            $statement
+        })*
+    };
+}
+pub(super) use sixteen;
 
 /// Advances the states by one block. The message schedule is a window of 16 words that a round advances by one.
 #[inline(always)]
@@ -67,11 +79,11 @@ pub(super) fn compress<F: Sha2, V: Vector<Word = F::Word>, L: Feed>(
     feed: L,
 ) {
     feed.prefetch(0, 1);
-    let before = *state;
-    sixteen_rounds!(F, state, |t| V::splat(proof, F::K[t]).add(w[t]));
+    let mut working = Working::<F, V>::new(state);
+    sixteen!(|t| working.round(V::splat(proof, F::K[t]).add(w[t])));
     macro_rules! later_rounds {
         ($first:expr) => {
-            sixteen_rounds!(F, state, |t| {
+            sixteen!(|t| {
                 // The first rounds read the rows that are staged anew in these.
                 if $first < BLOCK_WORDS + STAGING {
                     feed.stage($first - BLOCK_WORDS + t, STAGING);
@@ -79,7 +91,7 @@ pub(super) fn compress<F: Sha2, V: Vector<Word = F::Word>, L: Feed>(
                 // Step 1: a word from four before it.
                 let word = w[t].add(F::sigma_0(w[(t + 1) % BLOCK_WORDS])).add(w[(t + 9) % BLOCK_WORDS]);
                 w[t] = word.add(F::sigma_1(w[(t + 14) % BLOCK_WORDS]));
-                V::splat(proof, F::K[$first + t]).add(w[t])
+                working.round(V::splat(proof, F::K[$first + t]).add(w[t]));
             })
         };
     }
@@ -96,7 +108,5 @@ pub(super) fn compress<F: Sha2, V: Vector<Word = F::Word>, L: Feed>(
             later_rounds!(first);
         }
     }
-    for (state, before) in state.iter_mut().zip(before) {
-        *state = state.add(before);
-    }
+    working.add_to(state);
 }

@@ -2,16 +2,20 @@
 //!
 //! A kernel costs the same for one active lane as for all of its lanes, and CPUs differ widely in what each costs:
 //! two messages by dedicated instructions, eight in one register and sixty-four in four can each be the best. So the
-//! costs are measured, on the machine at hand, at the first use of an algorithm: some 400 microseconds, once a
-//! process. A table made elsewhere would be wrong for somebody's CPU, and lanes would then be slower than none.
+//! costs are measured, on the machine at hand, at the first use of an algorithm: a millisecond, once a process, and a
+//! tenth of that where only one message is hashed at a time. A table made elsewhere would be wrong for somebody's CPU,
+//! and lanes would then be slower than none.
 
 use manyhash_core::kernel::MAX_LANES;
-use manyhash_core::{Backend, Family, Kernel, LaneStates, Md5, Sha1, Sha256, Sha512, State};
+use manyhash_core::{Backend, Family, Kernel, LaneStates, Md5, Sha1, Sha256, Sha512};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 /// A family that has a plan of its own in this process.
 pub(crate) trait Planned: Family {
+    /// The cheapest kernel for one message alone, measured at the first call.
+    fn single() -> &'static Kernel<Self>;
+
     /// The plan for the backend in use, measured at the first call.
     fn plan() -> &'static Plan<Self>;
 }
@@ -20,6 +24,11 @@ macro_rules! planned {
     ($($family:ident)*) => {
         $(
             impl Planned for $family {
+                fn single() -> &'static Kernel<Self> {
+                    static SINGLE: OnceLock<Kernel<$family>> = OnceLock::new();
+                    SINGLE.get_or_init(|| measure_single(crate::backend::in_use()))
+                }
+
                 fn plan() -> &'static Plan<Self> {
                     static PLAN: OnceLock<Plan<$family>> = OnceLock::new();
                     PLAN.get_or_init(|| Plan::measure(crate::backend::in_use()))
@@ -36,46 +45,67 @@ planned!(Md5 Sha1 Sha256 Sha512);
 pub(crate) struct Plan<F: Family> {
     /// By the number of active lanes less one: the kernels that take them, the first lanes first.
     covers: Vec<Vec<Kernel<F>>>,
-    /// The cheapest kernel of one lane.
-    single: Kernel<F>,
     costs: Vec<(Kernel<F>, Duration)>,
 }
 
-impl<F: Family> Plan<F> {
-    /// Rows of blocks in one timing. After another kernel the first 16 or so can take half as long again, until the CPU
-    /// has learned which loads may pass which stores.
-    const ROWS: usize = 64;
-    /// Bytes from the start of one lane's message to the next one's: apart, as messages are, since lanes that read the
-    /// same address could all happen to contend with a kernel's stack for one part of the cache.
-    const APART: usize = 192;
-    /// Timings of each kernel. The least counts: an interrupted one is only ever too long.
-    const ROUNDS: usize = 5;
+/// Rows of blocks in one timing. After another kernel the first 16 or so can take half as long again, until the CPU has
+/// learned which loads may pass which stores.
+const ROWS: usize = 64;
 
-    fn measure(backend: Backend) -> Self {
-        let bytes = Self::ROWS * F::BLOCK_BYTES;
-        let data = vec![0x55; bytes + MAX_LANES * Self::APART];
-        let messages: [&[u8]; MAX_LANES] = std::array::from_fn(|lane| &data[lane * Self::APART..][..bytes]);
-        let mut states = LaneStates::default();
-        let mut costs: Vec<_> = F::kernels(backend).iter().map(|kernel| (kernel, Duration::MAX)).collect();
-        // Kernel after kernel in each round, so that a core that speeds up meanwhile favours none of them.
-        for _ in 0..Self::ROUNDS {
-            for (kernel, least) in &mut costs {
-                let start = Instant::now();
-                kernel.compress(&mut states, 0, &messages[..kernel.lanes()], Self::ROWS);
-                *least = start.elapsed().min(*least);
-            }
+/// Bytes from the start of one lane's message to the next one's: apart, as messages are, since lanes that read the same
+/// address could all happen to contend with a kernel's stack for one part of the cache.
+const APART: usize = 192;
+
+/// Timings of each kernel at the least. The least time counts: an interrupted one is only ever too long.
+const ROUNDS: usize = 3;
+
+/// How long the kernels of one lane are measured.
+const SINGLE_TIME: Duration = Duration::from_micros(100);
+
+/// How long all kernels are measured: CPUs that run wide registers slowly at first have been seen to take half of this
+/// until they have the power for the full rate.
+const TIME: Duration = Duration::from_millis(1);
+
+/// What `ROWS` rows of each kernel cost.
+fn measure<F: Family>(kernels: impl Iterator<Item = Kernel<F>>, time: Duration) -> Vec<(Kernel<F>, Duration)> {
+    let bytes = ROWS * F::BLOCK_BYTES;
+    let data = vec![0x55; bytes + MAX_LANES * APART];
+    let messages: [&[u8]; MAX_LANES] = std::array::from_fn(|lane| &data[lane * APART..][..bytes]);
+    let mut states = LaneStates::default();
+    let mut costs: Vec<_> = kernels.map(|kernel| (kernel, Duration::MAX)).collect();
+    let begin = Instant::now();
+    let mut rounds = 0;
+    // Kernel after kernel in each round, so that a core that speeds up meanwhile favours none of them.
+    while rounds < ROUNDS || begin.elapsed() < time {
+        for (kernel, least) in &mut costs {
+            let start = Instant::now();
+            kernel.compress(&mut states, 0, &messages[..kernel.lanes()], ROWS);
+            *least = start.elapsed().min(*least);
         }
-        Self::of(costs)
+        rounds += 1;
+    }
+    costs
+}
+
+fn measure_single<F: Family>(backend: Backend) -> Kernel<F> {
+    let kernels = F::kernels(backend);
+    let costs = measure(kernels.iter().filter(|kernel| kernel.lanes() == 1), SINGLE_TIME);
+    let Some((single, _)) = costs.into_iter().min_by_key(|(_, cost)| *cost) else {
+        unreachable!("every backend has a kernel of one lane for every family")
+    };
+    single
+}
+
+impl<F: Family> Plan<F> {
+    fn measure(backend: Backend) -> Self {
+        Self::of(measure(F::kernels(backend).iter(), TIME))
     }
 
     /// The plan that follows from what `ROWS` rows of each kernel cost.
     fn of(costs: Vec<(Kernel<F>, Duration)>) -> Self {
-        let single = costs.iter().filter(|(kernel, _)| kernel.lanes() == 1).min_by_key(|(_, cost)| *cost);
         let per_lane = |(kernel, cost): &&(Kernel<F>, Duration)| cost.as_secs_f64() / kernel.lanes() as f64;
         let widest = costs.iter().min_by(|a, b| per_lane(a).total_cmp(&per_lane(b)));
-        let (Some((single, _)), Some((widest, _))) = (single, widest) else {
-            unreachable!("every backend has a kernel of one lane for every family")
-        };
+        let Some((widest, _)) = widest else { unreachable!("every backend has kernels for every family") };
 
         // The least cost of n lanes is that of one kernel and of the lanes that it leaves.
         let mut least = vec![Duration::ZERO];
@@ -93,23 +123,18 @@ impl<F: Family> Plan<F> {
             covers.push(cover);
         }
         covers.remove(0);
-        Plan { covers, single: *single, costs }
+        Plan { covers, costs }
     }
 
     /// The kernels with what each costs.
     pub(crate) fn costs(&self) -> impl Iterator<Item = (&'static str, usize, Duration)> {
-        self.costs.iter().map(|(kernel, cost)| (kernel.name(), kernel.lanes(), *cost / Self::ROWS as u32))
+        self.costs.iter().map(|(kernel, cost)| (kernel.name(), kernel.lanes(), *cost / ROWS as u32))
     }
 
     /// The names of the kernels that advance so many lanes, at least 1 and at most [`width`](Self::width).
     pub(crate) fn cover(&self, lanes: usize) -> Vec<&'static str> {
         let cover = lanes.checked_sub(1).and_then(|i| self.covers.get(i));
         cover.into_iter().flatten().map(Kernel::name).collect()
-    }
-
-    /// The name of the kernel that advances a message alone.
-    pub(crate) fn single(&self) -> &'static str {
-        self.single.name()
     }
 
     /// Lanes that are worth filling: those of the kernel that costs least for each of its lanes.
@@ -126,10 +151,5 @@ impl<F: Family> Plan<F> {
             kernel.compress(states, first, &messages[first..end], blocks);
             first = end;
         }
-    }
-
-    /// Advances one state by whole blocks.
-    pub(crate) fn compress_one(&self, state: &mut State<F>, blocks: &[u8]) {
-        self.single.compress_one(state, blocks, blocks.len() / F::BLOCK_BYTES);
     }
 }

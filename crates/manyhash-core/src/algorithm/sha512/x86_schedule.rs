@@ -6,10 +6,10 @@
 
 use super::{K, Sha512};
 use crate::algorithm::Family;
-use crate::algorithm::sha2::{Sha2, sixteen_rounds};
+use crate::algorithm::sha2::{Sha2, Working, sixteen};
 use crate::kernel::Columns;
+use crate::simd::BLOCK_WORDS;
 use crate::simd::x86::Parts;
-use crate::simd::{BLOCK_WORDS, Vector};
 
 /// Pairs of words in a block.
 const PAIRS: usize = BLOCK_WORDS / 2;
@@ -57,11 +57,11 @@ pub(crate) unsafe fn run<V: Parts<Word = u64>>(
         }
 
         // The first block's rounds, with the schedule of all blocks beside them.
-        let before = state;
+        let mut working = Working::<Sha512, u64>::new(&state);
         for first in (0..K.len() / 2 - PAIRS).step_by(PAIRS) {
             let Some((now, later)) = kw[first..].split_first_chunk_mut::<PAIRS>() else { continue };
             let k = &K_PAIRS[first + PAIRS..];
-            sixteen_rounds!(Sha512, &mut state, |t| {
+            sixteen!(|t| {
                 if t % 2 == 1 {
                     let i = t / 2;
                     // FIPS 180-4, 6.4.2, step 1; the words 15 and 7 back begin in the upper half of a pair.
@@ -71,23 +71,23 @@ pub(crate) unsafe fn run<V: Parts<Word = u64>>(
                     w[i] = next;
                     sum(proof, next, &k[i], &mut later[i]);
                 }
-                now[t / 2][t % 2]
+                working.round(now[t / 2][t % 2]);
             });
         }
         let last = &kw[K.len() / 2 - PAIRS..];
-        sixteen_rounds!(Sha512, &mut state, |t| last[t / 2][t % 2]);
-        add(&mut state, &before);
+        sixteen!(|t| working.round(last[t / 2][t % 2]));
+        working.add_to(&mut state);
 
         // The other blocks' rounds, whose words are there.
         for block in 1..count {
-            let before = state;
+            let mut working = Working::<Sha512, u64>::new(&state);
             // One slice from the block's first sum on: one register to address it by.
             let mut rest = &kw.as_flattened()[2 * block..];
             while let Some(now) = rest.first_chunk::<{ (PAIRS - 1) * MAX_LANES + 2 }>() {
-                sixteen_rounds!(Sha512, &mut state, |t| now[t / 2 * MAX_LANES + t % 2]);
+                sixteen!(|t| working.round(now[t / 2 * MAX_LANES + t % 2]));
                 rest = rest.get(PAIRS * MAX_LANES..).unwrap_or_default();
             }
-            add(&mut state, &before);
+            working.add_to(&mut state);
         }
     }
     // SAFETY: the kernel's one lane.
@@ -100,12 +100,4 @@ fn sum<V: Parts<Word = u64>>(proof: V::Proof, word: V, k: &[u64; MAX_LANES], kw:
     const { assert!(V::LANES <= MAX_LANES) };
     // SAFETY: rows of at least the vector's lanes.
     unsafe { word.add(V::load(proof, k.as_ptr())).store(kw.as_mut_ptr()) };
-}
-
-/// FIPS 180-4, 6.4.2, step 4.
-#[inline(always)]
-fn add(state: &mut [u64; 8], before: &[u64; 8]) {
-    for (state, before) in state.iter_mut().zip(before) {
-        *state = state.wrapping_add(*before);
-    }
 }
