@@ -1,7 +1,9 @@
 //! What the CPU has, and the kernels compiled for it: the only place that chooses by ISA.
 
 #[cfg(target_arch = "x86_64")]
-use crate::algorithm::sha512::x86_schedule;
+use crate::algorithm::sha512::x86_pairs::Pairs;
+#[cfg(target_arch = "x86_64")]
+use crate::algorithm::sha512::x86_schedule::{self, General, Rounds};
 use crate::algorithm::{Compress, Family, Sha512};
 use crate::kernel::{Columns, Kernel, KernelSet};
 #[cfg(target_arch = "x86_64")]
@@ -205,7 +207,7 @@ impl Registers for u64 {
 
 impl Backend {
     /// The kernels of the tier's vectors: each number of lanes that can be the cheapest for some number of messages.
-    /// [`x86_schedule`] beside them is SHA-512's alone.
+    /// [`x86_sha512`](Self::x86_sha512) has those beside them that are SHA-512's alone.
     pub(crate) fn kernels<F: Compress>(self) -> KernelSet<F> {
         type One<F> = <<F as Family>::Word as Registers>::One;
         type Array<F> = <<F as Family>::Word as Registers>::Array;
@@ -267,31 +269,35 @@ impl Backend {
         set
     }
 
-    /// The kernel of [`x86_schedule`] that the tier has.
+    /// SHA-512's own kernels for one message, those of [`x86_schedule`] that the tier has.
     #[cfg(target_arch = "x86_64")]
-    pub(crate) fn x86_sha512_schedule(self) -> Option<Kernel<Sha512>> {
+    pub(crate) fn x86_sha512(self) -> impl Iterator<Item = Kernel<Sha512>> {
         /// # Safety
         /// That of [`Run`](crate::kernel::Run) for one message, and the features named here.
         #[target_feature(enable = "avx2,bmi1,bmi2")]
         unsafe fn avx2(states: Columns<Sha512>, messages: &[&[u8]], blocks: usize) {
-            // SAFETY: the caller's.
-            unsafe { x86_schedule::run::<avx2::U64x4>(Avx2::assume(), states, messages, blocks) }
+            // SAFETY: the caller's; the features of this function are those that the proof needs.
+            unsafe { x86_schedule::run::<avx2::U64x4, General>(Avx2::assume(), states, messages, blocks) }
         }
         /// # Safety
         /// That of [`Run`](crate::kernel::Run) for one message, and the features named here.
         #[target_feature(enable = "avx512f,avx512bw,avx512vl,bmi1,bmi2")]
-        unsafe fn avx512(states: Columns<Sha512>, messages: &[&[u8]], blocks: usize) {
+        unsafe fn avx512<R: Rounds<Avx512>>(states: Columns<Sha512>, messages: &[&[u8]], blocks: usize) {
             // SAFETY: the caller's; the features of this function are those that the proof needs.
-            unsafe { x86_schedule::run::<avx512::U64x4>(Avx512::assume(), states, messages, blocks) }
+            unsafe { x86_schedule::run::<avx512::U64x4, R>(Avx512::assume(), states, messages, blocks) }
         }
         // SAFETY: each keeps to `Run` for one message, and the tier has its instructions.
-        unsafe {
+        let kernels = unsafe {
             match self.0 {
-                Tier::Portable | Tier::Sse2 => None,
-                Tier::Avx2 => Some(Kernel::new("scalar, schedule in avx2", 1, avx2)),
-                Tier::Avx512 => Some(Kernel::new("scalar, schedule in avx512", 1, avx512)),
+                Tier::Portable | Tier::Sse2 => [None, None],
+                Tier::Avx2 => [Some(Kernel::new("scalar, schedule in avx2", 1, avx2)), None],
+                Tier::Avx512 => [
+                    Some(Kernel::new("scalar, schedule in avx512", 1, avx512::<General>)),
+                    Some(Kernel::new("avx512, pairs of words", 1, avx512::<Pairs>)),
+                ],
             }
-        }
+        };
+        kernels.into_iter().flatten()
     }
 }
 

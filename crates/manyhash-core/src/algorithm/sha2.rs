@@ -46,7 +46,7 @@ impl<F: Sha2, V: Vector<Word = F::Word>> Working<F, V> {
 
     /// Step 4.
     #[inline(always)]
-    pub(super) fn add_to(self, state: &mut [V; 8]) {
+    pub(super) fn add_to(&self, state: &mut [V; 8]) {
         for (state, word) in state.iter_mut().zip(self.words) {
             *state = state.add(word);
         }

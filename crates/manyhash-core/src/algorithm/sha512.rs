@@ -1,6 +1,8 @@
 //! SHA-384, SHA-512 and SHA-512/256, FIPS 180-4 (6.4 to 6.7).
 
 #[cfg(target_arch = "x86_64")]
+pub(crate) mod x86_pairs;
+#[cfg(target_arch = "x86_64")]
 pub(crate) mod x86_schedule;
 
 use super::sha2::{self, Sha2};
@@ -142,10 +144,10 @@ impl Family for Sha512 {
     const BIG_ENDIAN: bool = true;
 
     fn kernels(backend: Backend) -> KernelSet<Self> {
-        #[allow(unused_mut, reason = "no schedule in vectors on this target")]
+        #[allow(unused_mut, reason = "no kernels of its own on this target")]
         let mut kernels = backend.kernels();
         #[cfg(target_arch = "x86_64")]
-        kernels.extend(backend.x86_sha512_schedule());
+        kernels.extend(backend.x86_sha512());
         kernels
     }
 }

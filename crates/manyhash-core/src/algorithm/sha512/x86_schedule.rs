@@ -5,8 +5,8 @@
 //! for a block of its own, since the blocks of a message have their words, if not their states, at once.
 
 use super::{K, Sha512};
-use crate::algorithm::Family;
 use crate::algorithm::sha2::{Sha2, Working, sixteen};
+use crate::algorithm::{Family, State};
 use crate::kernel::Columns;
 use crate::simd::BLOCK_WORDS;
 use crate::simd::x86::Parts;
@@ -28,12 +28,53 @@ static K_PAIRS: [[u64; MAX_LANES]; K.len() / 2] = {
     pairs
 };
 
+/// How the rounds are computed that take the schedule's words.
+pub(crate) trait Rounds<Proof> {
+    /// From the state before the first block.
+    fn new(proof: Proof, state: &State<Sha512>) -> Self;
+
+    /// FIPS 180-4, 6.4.2, step 3, once; `kw` is the sum of the round's constant and word.
+    fn round(&mut self, kw: &u64);
+
+    /// Step 4, and the start of the next block.
+    fn end_block(&mut self);
+
+    /// The state after the last block that ended.
+    fn state(&self) -> State<Sha512>;
+}
+
+/// The rounds in general registers.
+pub(crate) struct General {
+    state: State<Sha512>,
+    working: Working<Sha512, u64>,
+}
+
+impl<Proof> Rounds<Proof> for General {
+    #[inline(always)]
+    fn new(_: Proof, state: &State<Sha512>) -> Self {
+        General { state: *state, working: Working::new(state) }
+    }
+    #[inline(always)]
+    fn round(&mut self, kw: &u64) {
+        self.working.round(*kw);
+    }
+    #[inline(always)]
+    fn end_block(&mut self) {
+        self.working.add_to(&mut self.state);
+        self.working = Working::new(&self.state);
+    }
+    #[inline(always)]
+    fn state(&self) -> State<Sha512> {
+        self.state
+    }
+}
+
 /// Advances the state of one message.
 ///
 /// # Safety
 /// That of [`Run`](crate::kernel::Run) for one message.
 #[inline(always)]
-pub(crate) unsafe fn run<V: Parts<Word = u64>>(
+pub(crate) unsafe fn run<V: Parts<Word = u64>, R: Rounds<V::Proof>>(
     proof: V::Proof,
     states: Columns<Sha512>,
     messages: &[&[u8]],
@@ -41,7 +82,7 @@ pub(crate) unsafe fn run<V: Parts<Word = u64>>(
 ) {
     const { assert!(V::LANES <= MAX_LANES) };
     // SAFETY: the kernel's one lane.
-    let mut state = unsafe { states.get(0) };
+    let mut rounds = R::new(proof, &unsafe { states.get(0) });
     // The sums of words and constants that the rounds take: pair after pair, each pair of every block together.
     let mut kw = [[0u64; MAX_LANES]; K.len() / 2];
     for group in messages[0][..blocks * Sha512::BLOCK_BYTES].chunks(V::LANES / 2 * Sha512::BLOCK_BYTES) {
@@ -57,7 +98,6 @@ pub(crate) unsafe fn run<V: Parts<Word = u64>>(
         }
 
         // The first block's rounds, with the schedule of all blocks beside them.
-        let mut working = Working::<Sha512, u64>::new(&state);
         for first in (0..K.len() / 2 - PAIRS).step_by(PAIRS) {
             let Some((now, later)) = kw[first..].split_first_chunk_mut::<PAIRS>() else { continue };
             let k = &K_PAIRS[first + PAIRS..];
@@ -71,27 +111,26 @@ pub(crate) unsafe fn run<V: Parts<Word = u64>>(
                     w[i] = next;
                     sum(proof, next, &k[i], &mut later[i]);
                 }
-                working.round(now[t / 2][t % 2]);
+                rounds.round(&now[t / 2][t % 2]);
             });
         }
         let last = &kw[K.len() / 2 - PAIRS..];
-        sixteen!(|t| working.round(last[t / 2][t % 2]));
-        working.add_to(&mut state);
+        sixteen!(|t| rounds.round(&last[t / 2][t % 2]));
+        rounds.end_block();
 
         // The other blocks' rounds, whose words are there.
         for block in 1..count {
-            let mut working = Working::<Sha512, u64>::new(&state);
             // One slice from the block's first sum on: one register to address it by.
             let mut rest = &kw.as_flattened()[2 * block..];
             while let Some(now) = rest.first_chunk::<{ (PAIRS - 1) * MAX_LANES + 2 }>() {
-                sixteen!(|t| working.round(now[t / 2 * MAX_LANES + t % 2]));
+                sixteen!(|t| rounds.round(&now[t / 2 * MAX_LANES + t % 2]));
                 rest = rest.get(PAIRS * MAX_LANES..).unwrap_or_default();
             }
-            working.add_to(&mut state);
+            rounds.end_block();
         }
     }
     // SAFETY: the kernel's one lane.
-    unsafe { states.set(0, &state) };
+    unsafe { states.set(0, &rounds.state()) };
 }
 
 /// What a round takes of its word and its constant together.
