@@ -346,8 +346,9 @@ unsafe fn run_staged<F: Compress, V: Stage<Word = F::Word>>(
         (false, false) => Order::LittleEndian,
         (false, true) => Order::LittleEndianPairs,
     };
-    // SAFETY, here and below: there is a message for each lane, and each is `blocks` blocks long, at least one.
-    unsafe { Staged::new(messages.as_ptr(), 0, rows, order) }.stage_all(proof);
+    // SAFETY: there is a message for each lane, and each is `blocks` blocks long, at least one; 16 rows.
+    let first = unsafe { Staged::new(messages.as_ptr(), 0, rows, order) };
+    first.stage_all(proof);
     // From here on the rows' contents are unknown to the compiler. Knowing the first block's, it would carry all words from
     // block to block in registers, which are too few.
     let rows = core::hint::black_box(rows);

@@ -192,9 +192,9 @@ macro_rules! stage {
             #[inline(always)]
             fn slot(lane: usize) -> usize {
                 // Each part's lanes come half from the first register and half from the second.
-                const LANES: usize = crate::simd::x86::lanes_per_part::<<$name as Vector>::Word>();
-                let (part, lane) = (lane / LANES, lane % LANES);
-                lane / (LANES / 2) * ($name::LANES / 2) + part * (LANES / 2) + lane % (LANES / 2)
+                let half = crate::simd::x86::lanes_per_part::<<Self as Vector>::Word>() / 2;
+                let (register, part) = (lane / half % 2, lane / half / 2);
+                register * (Self::LANES / 2) + part * half + lane % half
             }
 
             #[inline(always)]
