@@ -102,8 +102,8 @@ pub trait Family: sealed::Sealed + Copy + core::fmt::Debug + Send + Sync + 'stat
 
 /// A family's compression function for any vector.
 pub(crate) trait Compress: Family<Word: Registers> {
-    /// Whether a round has so little to do that one register's lanes leave ports idle: several groups of lanes are
-    /// interleaved then, and words staged in pairs, as there are few rounds' time to copy them in.
+    /// Whether a round has so little to do that one register's lanes leave ports idle, so that several groups of lanes
+    /// are interleaved.
     const SHORT_ROUNDS: bool = false;
 
     /// Advances each lane's state by its block; meanwhile feeds the blocks to come.

@@ -341,11 +341,7 @@ unsafe fn run_staged<F: Compress, V: Stage<Word = F::Word>>(
     let mut state = unsafe { load(proof, &states) };
     let mut rows = [V::splat(proof, F::Word::default()); BLOCK_WORDS];
     let rows: *mut V = rows.as_mut_ptr();
-    let order = match (F::BIG_ENDIAN, F::SHORT_ROUNDS) {
-        (true, _) => Order::BigEndian,
-        (false, false) => Order::LittleEndian,
-        (false, true) => Order::LittleEndianPairs,
-    };
+    let order = if F::BIG_ENDIAN { Order::Swapped } else { Order::Pairs };
     // SAFETY: there is a message for each lane, and each is `blocks` blocks long, at least one; 16 rows.
     let first = unsafe { Staged::new(messages.as_ptr(), 0, rows, order) };
     first.stage_all(proof);

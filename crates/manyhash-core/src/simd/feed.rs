@@ -113,12 +113,10 @@ pub(crate) struct Staged<V> {
 /// How words are copied. Constants where the feed is made, so that nothing is left of the choice once it is inlined.
 #[derive(Clone, Copy)]
 pub(crate) enum Order {
-    /// One by one, as they are.
-    LittleEndian,
-    /// One by one, with their bytes swapped.
-    BigEndian,
-    /// In pairs, as they are.
-    LittleEndianPairs,
+    /// One by one, with their bytes swapped: big-endian words.
+    Swapped,
+    /// In pairs, as they are: little-endian words.
+    Pairs,
 }
 
 impl Order {
@@ -126,8 +124,8 @@ impl Order {
     #[inline(always)]
     fn words(self) -> usize {
         match self {
-            Order::LittleEndian | Order::BigEndian => 1,
-            Order::LittleEndianPairs => 2,
+            Order::Swapped => 1,
+            Order::Pairs => 2,
         }
     }
 }
@@ -151,13 +149,13 @@ impl<V: Stage> Staged<V> {
         // words as 8 rows of pairs.
         unsafe {
             match self.order {
-                Order::LittleEndian | Order::BigEndian => {
-                    let words = Shuffled(self.lines).words(proof, matches!(self.order, Order::BigEndian));
+                Order::Swapped => {
+                    let words = Shuffled(self.lines).words(proof, true);
                     for (i, word) in words.into_iter().enumerate() {
                         word.store(self.rows.add(i).cast());
                     }
                 }
-                Order::LittleEndianPairs => {
+                Order::Pairs => {
                     V::shuffle_pairs(proof, self.lines.messages.cast(), self.lines.at, self.rows.cast(), 2 * V::LANES);
                 }
             }
@@ -177,9 +175,8 @@ impl<V: Stage> Staged<V> {
             let from = message.add(self.lines.at + word * V::Word::BYTES).cast::<V::Word>();
             let row = self.rows.add(word).cast::<V::Word>();
             match self.order {
-                Order::LittleEndian => row.add(lane).write(from.read_unaligned()),
-                Order::BigEndian => row.add(lane).write(from.read_unaligned().swap_bytes()),
-                Order::LittleEndianPairs => {
+                Order::Swapped => row.add(lane).write(from.read_unaligned().swap_bytes()),
+                Order::Pairs => {
                     let pair = from.cast::<[V::Word; 2]>().read_unaligned();
                     row.cast::<[V::Word; 2]>().add(V::slot(lane)).write(pair);
                 }
@@ -198,10 +195,9 @@ impl<V: Stage> Staged<V> {
             // SAFETY: `i` is below 16, and even for pairs, so that both are rows of the 16.
             unsafe {
                 let row = self.rows.add(i).cast();
-                if self.order.words() == 2 {
-                    (words[i], words[i + 1]) = V::load_pairs(proof, row);
-                } else {
-                    words[i] = V::load(proof, row);
+                match self.order {
+                    Order::Swapped => words[i] = V::load(proof, row),
+                    Order::Pairs => (words[i], words[i + 1]) = V::load_pairs(proof, row),
                 }
             }
         }
