@@ -12,6 +12,24 @@ pub(super) fn kernels(_: X86Sha) -> [Kernel<Sha1>; 2] {
     unsafe { [Kernel::new("sha-ni", 1, run::<1>), Kernel::new("sha-ni, two streams", 2, run::<2>)] }
 }
 
+/// The same value in a register of its own. Left to itself the compiler copies the other way about, which puts the copy
+/// into the chain of rounds, and as a floating-point move.
+#[inline]
+#[target_feature(enable = "sse2")]
+fn copy(x: __m128i) -> __m128i {
+    let copied;
+    // SAFETY: one move between registers, no memory, no flags.
+    unsafe {
+        core::arch::asm!(
+            "movdqa {copied}, {x}",
+            copied = lateout(xmm_reg) copied,
+            x = in(xmm_reg) x,
+            options(pure, nomem, nostack, preserves_flags)
+        );
+    }
+    copied
+}
+
 /// # Safety
 /// That of [`Run`](crate::kernel::Run) for `N` messages; the CPU has the features named here.
 #[target_feature(enable = "sha,sse4.1,ssse3")]
@@ -61,7 +79,7 @@ unsafe fn run<const N: usize>(states: Columns<Sha1>, messages: &[&[u8]], blocks:
                         } else {
                             _mm_sha1nexte_epu32(e[s], w[$i % 4])
                         };
-                        e[s] = abcd[s];
+                        e[s] = copy(abcd[s]);
                         abcd[s] = _mm_sha1rnds4_epu32::<$f>(abcd[s], we);
                     }
                 )*
