@@ -95,8 +95,8 @@ pub struct Kernel<F: Family> {
 }
 
 /// # Safety
-/// `states` has the kernel's lanes, or, where it [`is_one`](Columns::is_one), all eight words of a [`State`]; `messages` has as many slices, each of at least `blocks` blocks, at least one; the
-/// CPU has the kernel's instructions.
+/// `states` has the kernel's lanes, or, where it [`is_one`](Columns::is_one), all eight words of a [`State`]; `messages`
+/// has as many slices, each of at least `blocks` blocks, at least one; the CPU has the kernel's instructions.
 pub(crate) type Run<F> = unsafe fn(states: Columns<F>, messages: &[&[u8]], blocks: usize);
 
 impl<F: Family> Clone for Kernel<F> {

@@ -28,12 +28,11 @@ pub(crate) struct Pairs {
     a: __m128i,
 }
 
-// SAFETY, for the intrinsics below: a value of this type is only made from an `Avx512`.
-#[allow(clippy::undocumented_unsafe_blocks, reason = "the comment above holds for every one of them")]
 impl Pairs {
     /// The pair's sum without its oldest term: `E(t-1) + S0(A(t-2)) + Maj` below, `A(t-4) + S1(E(t-1)) + Ch` above.
     #[inline(always)]
     fn sum([p1, p2, p3]: [__m128i; 3], oldest: __m128i) -> __m128i {
+        // SAFETY: `Pairs`, and its parts, are only made from an `Avx512`, which proves the instructions.
         unsafe {
             // FIPS 180-4, 4.1.3: the counts of S1 and of S0.
             let rotated_1 = _mm_rorv_epi64(p1, _mm_set_epi64x(14, 28));
@@ -51,35 +50,41 @@ impl Pairs {
     /// What makes [`sum`](Self::sum) whole: `-A(t-5)` below, `E(t-4) + kw` above.
     #[inline(always)]
     fn oldest(pair: __m128i, kw: __m128i) -> __m128i {
+        // SAFETY: `Pairs`, and its parts, are only made from an `Avx512`, which proves the instructions.
         unsafe { _mm_mask_sub_epi64(_mm_add_epi64(pair, kw), 0b01, _mm_setzero_si128(), pair) }
     }
 
-    /// `A(-5)`, which a block's first pair asks for, in the lower half: such that `a` follows from it.
+    /// The start of a block: its three newer pairs, `h` in the upper half of `oldest`, and `a`.
     #[inline(always)]
-    fn before_first([p1, p2, p3]: [__m128i; 3], a: __m128i) -> __m128i {
-        unsafe { _mm_sub_epi64(Self::sum([p1, p2, p3], _mm_setzero_si128()), a) }
+    fn start(newer: [__m128i; 3], oldest: __m128i, a: __m128i) -> Self {
+        let [p1, p2, p3] = newer;
+        // The first round asks for `A(-5)`: whatever `a` then follows from.
+        // SAFETY: `Pairs`, and its parts, are only made from an `Avx512`, which proves the instructions.
+        let oldest = unsafe {
+            let before_first = _mm_sub_epi64(Self::sum(newer, _mm_setzero_si128()), a);
+            _mm_blend_epi32::<0b1100>(before_first, oldest)
+        };
+        let pairs = [p1, p2, p3, oldest];
+        Pairs { pairs, before: pairs, a }
     }
 }
 
-// SAFETY, for the intrinsics below: the `Avx512`, or the value made from one, proves them.
-#[allow(clippy::undocumented_unsafe_blocks, reason = "the comment above holds for every one of them")]
 impl Rounds<Avx512> for Pairs {
     #[inline(always)]
     fn new(_: Avx512, state: &State<Sha512>) -> Self {
         let [a, b, c, d, e, f, g, h] = state.map(u64::cast_signed);
+        // SAFETY: the `Avx512` proves the instructions.
         unsafe {
             let a = _mm_set_epi64x(0, a);
             let newer = [_mm_set_epi64x(e, b), _mm_set_epi64x(f, c), _mm_set_epi64x(g, d)];
-            let oldest = _mm_blend_epi32::<0b1100>(Self::before_first(newer, a), _mm_set_epi64x(h, 0));
-            let [p1, p2, p3] = newer;
-            let pairs = [p1, p2, p3, oldest];
-            Pairs { pairs, before: pairs, a }
+            Self::start(newer, _mm_set_epi64x(h, 0), a)
         }
     }
 
     #[inline(always)]
     fn round(&mut self, kw: &u64) {
         let [p1, p2, p3, p4] = self.pairs;
+        // SAFETY: `Pairs`, and its parts, are only made from an `Avx512`, which proves the instructions.
         let kw = unsafe { _mm_set1_epi64x(kw.cast_signed()) };
         self.pairs = [Self::sum([p1, p2, p3], Self::oldest(p4, kw)), p1, p2, p3];
     }
@@ -87,22 +92,20 @@ impl Rounds<Avx512> for Pairs {
     #[inline(always)]
     fn end_block(&mut self) {
         let [p1, p2, p3, p4] = self.pairs;
+        // SAFETY: `Pairs`, and its parts, are only made from an `Avx512`, which proves the instructions.
         unsafe {
             // The last `A` lags behind: one round more, of which only the lower half counts.
             let last = Self::sum([p1, p2, p3], Self::oldest(p4, _mm_setzero_si128()));
-            self.a = _mm_add_epi64(self.a, last);
             let add = |i: usize| _mm_add_epi64(self.before[i], self.pairs[i]);
-            let newer = [add(0), add(1), add(2)];
-            let oldest = _mm_blend_epi32::<0b1100>(Self::before_first(newer, self.a), add(3));
-            let [p1, p2, p3] = newer;
-            self.pairs = [p1, p2, p3, oldest];
-            self.before = self.pairs;
+            *self = Self::start([add(0), add(1), add(2)], add(3), _mm_add_epi64(self.a, last));
         }
     }
 
     #[inline(always)]
     fn state(&self) -> State<Sha512> {
+        // SAFETY: `Pairs`, and its parts, are only made from an `Avx512`, which proves the instructions.
         let low = |x: __m128i| unsafe { _mm_cvtsi128_si64(x) }.cast_unsigned();
+        // SAFETY: `Pairs`, and its parts, are only made from an `Avx512`, which proves the instructions.
         let high = |x: __m128i| unsafe { _mm_extract_epi64::<1>(x) }.cast_unsigned();
         let [p1, p2, p3, p4] = self.pairs;
         [low(self.a), low(p1), low(p2), low(p3), high(p1), high(p2), high(p3), high(p4)]

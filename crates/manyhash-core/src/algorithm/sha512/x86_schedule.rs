@@ -1,4 +1,5 @@
-//! SHA-512 of one message on x86: the rounds in general registers, the message schedule beside them in vectors.
+//! SHA-512 of one message on x86: the message schedule in vectors, beside the rounds, which are in general registers or,
+//! where there is AVX-512, in [pairs of words](super::x86_pairs).
 //!
 //! Alone, the rounds are bound by their chain and leave ports idle that the schedule can have for nothing. A schedule
 //! advances two words at a time, because a word needs the second one before it; each 128-bit part of a register does so
