@@ -9,7 +9,7 @@ mod tasks;
 
 use crate::Digest;
 use crate::family::with_family;
-use crate::lanes::{self, Finals, Plan, Planned};
+use crate::lanes::{self, Advance, Finals, Planned};
 use crate::running::{self, whole_blocks};
 use manyhash_core::algorithm::MAX_DIGEST_BYTES;
 use manyhash_core::{Algorithm, State};
@@ -127,33 +127,50 @@ pub(crate) fn fill<F: Planned, M: AsRef<[u8]> + Sync, O: Send>(
     output: &mut [O],
     digest: impl Fn(&[u8; MAX_DIGEST_BYTES]) -> O + Sync,
 ) {
-    let bytes = messages.iter().fold(0_usize, |sum, message| sum.saturating_add(message.as_ref().len()));
+    let bytes = total(messages);
+    let wanted = if threads == 0 { usize::MAX } else { threads };
+    let wanted = wanted.min(messages.len()).min(bytes / WORTH_CORES + 1);
+    let pool = if wanted > 1 { pool::get() } else { None };
+    let helpers: Vec<_> = pool.into_iter().flat_map(|pool| pool::promise(pool, wanted - 1)).collect();
+    let Some(pool) = pool.filter(|_| !helpers.is_empty()) else {
+        return fill_here(F::plan, start, messages, output, digest);
+    };
+    let plan = F::plan();
+    let threads = helpers.len() + 1;
+    // Half-full lanes on two cores end sooner than full lanes on one.
+    let width = messages.len().div_ceil(threads).min(plan.width());
+    let queue = Queue::new(messages, output, bytes, threads, width);
+    pool::run(pool, helpers, || work::<F, M, O>(plan, start, width, &queue, &digest));
+}
+
+/// As [`fill`], on the caller's thread alone, in the lanes that `lanes` gives if they are worth having.
+pub(crate) fn fill_here<F: Planned, M: AsRef<[u8]>, O, A: Advance<F>>(
+    lanes: impl FnOnce() -> A,
+    start: State<F>,
+    messages: &[M],
+    output: &mut [O],
+    digest: impl Fn(&[u8; MAX_DIGEST_BYTES]) -> O,
+) {
+    let bytes = total(messages);
     if messages.len() <= 1 || bytes.saturating_add(messages.len().saturating_mul(F::BLOCK_BYTES)) < WORTH_LANES {
         for (message, output) in messages.iter().zip(output) {
             *output = digest(&running::digest::<F>(start, message.as_ref()));
         }
         return;
     }
+    let lanes = lanes();
+    let width = messages.len().min(lanes.width());
+    let queue = Queue::new(messages, output, bytes, 1, width);
+    work::<F, M, O>(&lanes, start, width, &queue, &digest);
+}
 
-    let plan = F::plan();
-    let wanted = if threads == 0 { usize::MAX } else { threads };
-    let wanted = wanted.min(messages.len()).min(bytes / WORTH_CORES + 1);
-    let pool = if wanted > 1 { pool::get() } else { None };
-    let helpers: Vec<_> = pool.into_iter().flat_map(|pool| pool::promise(pool, wanted - 1)).collect();
-    let threads = helpers.len() + 1;
-    // Half-full lanes on two cores end sooner than full lanes on one.
-    let width = messages.len().div_ceil(threads).min(plan.width());
-    let queue = Queue::new(messages, output, bytes, threads, width);
-    let work = || work::<F, M, O>(plan, start, width, &queue, &digest);
-    match pool {
-        Some(pool) if threads > 1 => pool::run(pool, helpers, work),
-        _ => work(),
-    }
+fn total<M: AsRef<[u8]>>(messages: &[M]) -> usize {
+    messages.iter().fold(0_usize, |sum, message| sum.saturating_add(message.as_ref().len()))
 }
 
 /// One core's share: tasks from the queue until it is empty.
 fn work<F: Planned, M: AsRef<[u8]>, O>(
-    plan: &Plan<F>,
+    plan: &impl Advance<F>,
     start: State<F>,
     width: usize,
     queue: &Queue<M, O>,

@@ -6,12 +6,33 @@
 
 mod finals;
 mod plan;
+mod rows;
 
 pub(crate) use finals::Finals;
 pub(crate) use plan::{Plan, Planned};
+pub(crate) use rows::Rows;
 
 use manyhash_core::kernel::MAX_LANES;
 use manyhash_core::{Family, LaneStates, State};
+
+/// What advances lanes: a [`Plan`], or somebody who watches one at it.
+pub(crate) trait Advance<F: Family> {
+    /// Lanes that are worth filling.
+    fn width(&self) -> usize;
+
+    /// Advances the states of the first `messages.len()` lanes, at most [`width`](Self::width), by `blocks` blocks.
+    fn compress(&self, states: &mut LaneStates<F>, messages: &[&[u8]], blocks: usize);
+}
+
+impl<F: Family, A: Advance<F>> Advance<F> for &A {
+    fn width(&self) -> usize {
+        (*self).width()
+    }
+
+    fn compress(&self, states: &mut LaneStates<F>, messages: &[&[u8]], blocks: usize) {
+        (*self).compress(states, messages, blocks);
+    }
+}
 
 /// A state, the whole blocks that it is to be advanced by, and what the caller knows it by.
 pub(crate) struct Job<'a, F: Family, Tag> {
@@ -26,7 +47,7 @@ pub(crate) struct Job<'a, F: Family, Tag> {
 /// so on. Nothing waits: without further jobs the lanes that are left run on, by whatever kernels the plan has for
 /// their number.
 pub(crate) fn run<'a, F: Family, Tag: Copy>(
-    plan: &Plan<F>,
+    plan: &impl Advance<F>,
     width: usize,
     mut next: impl FnMut() -> Option<Job<'a, F, Tag>>,
     mut done: impl FnMut(Tag, &State<F>),
@@ -78,7 +99,7 @@ impl<'a, F: Family, Tag: Copy> Lanes<'a, F, Tag> {
     }
 
     /// Advances every lane by as many blocks as all of them have.
-    fn advance(&mut self, plan: &Plan<F>) {
+    fn advance(&mut self, plan: &impl Advance<F>) {
         let shortest = self.blocks.iter().map(|blocks| blocks.len()).min().unwrap_or(0);
         let count = shortest / F::BLOCK_BYTES;
         plan.compress(&mut self.states, &self.blocks, count);

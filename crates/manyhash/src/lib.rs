@@ -5,6 +5,7 @@
 //!
 //! - [`digest_many`] and [`Batch`]: messages in memory, of any number and any lengths, on all cores;
 //! - [`Stream`] and [`update_many`]: messages that come in pieces, advanced alone or together;
+//! - [`engine::Engine`]: messages of callers who know nothing of each other, as futures;
 //! - files: [`file::digest_files`];
 //! - [`digest`]: one message, which gains nothing from lanes and is hashed by the best code for one.
 //!
@@ -22,6 +23,7 @@
 mod backend;
 mod batch;
 mod digest;
+pub mod engine;
 mod family;
 pub mod file;
 mod lanes;
@@ -33,6 +35,7 @@ mod typed;
 pub use backend::{BACKEND_VARIABLE, BackendError, backend};
 pub use batch::{Batch, OutputLength, digest, digest_many, digest_many_into};
 pub use digest::{Digest, DigestEncoding};
+pub use engine::Engine;
 pub use manyhash_core::{Algorithm, Backend, UnknownAlgorithm};
 pub use plan::{KernelCost, Plan, plan};
 pub use stream::{Stream, UpdateManyError, update_many};

@@ -2,7 +2,7 @@
 
 use crate::Algorithm;
 use crate::family::with_family;
-use crate::lanes::Planned;
+use crate::lanes::{Advance, Planned};
 use std::time::Duration;
 
 /// How this machine hashes one algorithm: what each of the backend's kernels costs, as measured in this process, and

@@ -1,7 +1,7 @@
 //! Messages that come in pieces.
 
 use crate::family::with_family;
-use crate::lanes::{self, Finals, Job, Plan, Planned};
+use crate::lanes::{self, Advance, Finals, Job, Planned, Rows};
 use crate::running::{Running, whole_blocks};
 use crate::{Algorithm, Digest};
 use manyhash_core::algorithm::MAX_DIGEST_BYTES;
@@ -46,8 +46,10 @@ impl AnyRunning {
 }
 
 /// A family's own variant of [`AnyRunning`].
-trait Variant: Planned {
+pub(crate) trait Variant: Planned {
     fn of(stream: &mut Stream) -> Option<&mut Running<Self>>;
+    fn of_ref(stream: &Stream) -> Option<&Running<Self>>;
+    fn rows(rows: &FamilyRows) -> &Rows;
 }
 
 macro_rules! variants {
@@ -60,12 +62,81 @@ macro_rules! variants {
                         _ => None,
                     }
                 }
+
+                fn of_ref(stream: &Stream) -> Option<&Running<Self>> {
+                    match &stream.running {
+                        AnyRunning::$family(running) => Some(running),
+                        _ => None,
+                    }
+                }
+
+                fn rows(rows: &FamilyRows) -> &Rows {
+                    &rows.$family
+                }
             }
         )*
+
+        /// How full the lanes of each family have been.
+        #[derive(Clone, Debug, Default)]
+        #[expect(non_snake_case, reason = "the families' own names")]
+        pub(crate) struct FamilyRows {
+            $($family: Rows,)*
+        }
+
+        impl FamilyRows {
+            pub(crate) fn add_all(&self, other: &FamilyRows) {
+                $(self.$family.add_all(&other.$family);)*
+            }
+        }
+
+        /// Advances all streams of each message by bytes of its own, many messages side by side in SIMD lanes.
+        pub(crate) fn update_messages(messages: &mut [(&mut [Stream], &[u8])], rows: &FamilyRows) {
+            $(update_family::<$family>(messages, rows);)*
+        }
+
+        /// The digests of streams of any algorithms, in their order, many side by side in SIMD lanes.
+        pub(crate) fn finalize_many(streams: &[&Stream], rows: &FamilyRows) -> Vec<Digest> {
+            let mut digests = vec![Digest::default(); streams.len()];
+            $(finalize_family::<$family>(streams, rows, &mut digests);)*
+            digests
+        }
     };
 }
 
 variants!(Md5 Sha1 Sha256 Sha512);
+
+fn update_family<F: Variant>(messages: &mut [(&mut [Stream], &[u8])], rows: &FamilyRows) {
+    let (mut running, mut chunks) = (Vec::new(), Vec::new());
+    for (streams, bytes) in messages {
+        let before = running.len();
+        running.extend(streams.iter_mut().filter_map(F::of));
+        chunks.resize(chunks.len() + running.len() - before, *bytes);
+    }
+    match &mut running[..] {
+        [] => {}
+        [running] => {
+            F::rows(rows).add(1, chunks[0].len() / F::BLOCK_BYTES);
+            running.update(chunks[0]);
+        }
+        running => update_running(&F::rows(rows).of(F::plan()), running, &chunks),
+    }
+}
+
+fn finalize_family<F: Variant>(streams: &[&Stream], rows: &FamilyRows, digests: &mut [Digest]) {
+    let mut running = streams.iter().enumerate().filter_map(|(i, stream)| Some((i, F::of_ref(stream)?)));
+    let Some(first) = running.next() else { return };
+    let Some(second) = running.next() else {
+        digests[first.0] = Digest::new(&first.1.finalize(), streams[first.0].algorithm);
+        return;
+    };
+    let plan = F::rows(rows).of(F::plan());
+    let mut finals = Finals::<F, usize>::new();
+    let mut done = |i: usize, bytes: &[u8; MAX_DIGEST_BYTES]| digests[i] = Digest::new(bytes, streams[i].algorithm);
+    for (i, running) in [first, second].into_iter().chain(running) {
+        finals.push(&plan, running.state(), running.tail(), running.length(), i, &mut done);
+    }
+    finals.flush(&plan, &mut done);
+}
 
 impl Stream {
     /// A message of no bytes yet.
@@ -161,7 +232,7 @@ fn one_algorithm(streams: &[Stream]) -> Result<Option<Algorithm>, UpdateManyErro
     }
 }
 
-fn update_running<F: Planned>(plan: &Plan<F>, running: &mut [&mut Running<F>], chunks: &[&[u8]]) {
+fn update_running<F: Planned>(plan: &impl Advance<F>, running: &mut [&mut Running<F>], chunks: &[&[u8]]) {
     // Blocks that were begun before are completed first, a group of lanes at a time: one row for all of them.
     let mut whole = Vec::new();
     let mut rests = Vec::with_capacity(chunks.len());
@@ -193,28 +264,6 @@ fn update_running<F: Planned>(plan: &Plan<F>, running: &mut [&mut Running<F>], c
     for (running, rest) in running.iter_mut().zip(rests) {
         running.end(rest);
     }
-}
-
-/// The digests of streams of one algorithm, which begin anew, many side by side in SIMD lanes.
-///
-/// # Errors
-/// If the streams differ in algorithm; no stream is changed then.
-pub(crate) fn finalize_many(streams: &mut [Stream]) -> Result<Vec<Digest>, UpdateManyError> {
-    let mut digests = vec![Digest::default(); streams.len()];
-    let Some(algorithm) = one_algorithm(streams)? else { return Ok(digests) };
-    with_family!(algorithm, F, _start => {
-        let plan = F::plan();
-        let mut finals = Finals::<F, usize>::new();
-        let mut done = |i: usize, bytes: &[u8; MAX_DIGEST_BYTES]| {
-            digests[i] = Digest::new(bytes, algorithm);
-        };
-        for (i, running) in streams.iter_mut().filter_map(F::of).enumerate() {
-            finals.push(plan, running.state(), running.tail(), running.length(), i, &mut done);
-        }
-        finals.flush(plan, &mut done);
-    });
-    streams.iter_mut().for_each(Stream::reset);
-    Ok(digests)
 }
 
 /// Why streams cannot be advanced together.

@@ -3,7 +3,7 @@
 use super::Input;
 use super::handover::Handover;
 use super::ordered::{Ordered, Take, Taken};
-use crate::stream::finalize_many;
+use crate::stream::{FamilyRows, finalize_many};
 use crate::{Algorithm, Digest, Stream, update_many};
 use std::fs::File;
 use std::io::{self, Read};
@@ -176,7 +176,7 @@ impl<T> Lanes<T> {
                 streams.push(stream);
             }
         }
-        match together.and_then(|()| finalize_many(&mut streams)) {
+        match together.map(|()| finalize_many(&streams.iter().collect::<Vec<_>>(), &FamilyRows::default())) {
             Ok(digests) => {
                 for ((number, tag), digest) in ended.into_iter().zip(digests) {
                     ordered.done(number, tag, Ok(digest));

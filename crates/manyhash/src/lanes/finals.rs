@@ -3,7 +3,7 @@
 //! In the lanes, each end would be a stop of its own for all of them. Collected, those of as many messages as there
 //! are lanes take one stop: full lanes again, and messages shorter than a block never enter the refilling lanes at all.
 
-use super::Plan;
+use super::Advance;
 use manyhash_core::algorithm::{MAX_BLOCK_BYTES, MAX_DIGEST_BYTES};
 use manyhash_core::{Family, LaneStates, State};
 
@@ -29,7 +29,7 @@ impl<F: Family, Tag: Copy> Finals<F, Tag> {
     /// bytes of the whole message. Gives digests to `done` if a group is full with it.
     pub(crate) fn push(
         &mut self,
-        plan: &Plan<F>,
+        plan: &impl Advance<F>,
         state: &State<F>,
         tail: &[u8],
         length: u128,
@@ -51,7 +51,7 @@ impl<F: Family, Tag: Copy> Finals<F, Tag> {
     }
 
     /// Gives the digests of all that wait to `done`.
-    pub(crate) fn flush(&mut self, plan: &Plan<F>, done: &mut impl FnMut(Tag, &[u8; MAX_DIGEST_BYTES])) {
+    pub(crate) fn flush(&mut self, plan: &impl Advance<F>, done: &mut impl FnMut(Tag, &[u8; MAX_DIGEST_BYTES])) {
         for (group, blocks) in self.groups.iter_mut().zip(1..) {
             group.flush(plan, blocks, done);
         }
@@ -59,7 +59,7 @@ impl<F: Family, Tag: Copy> Finals<F, Tag> {
 }
 
 impl<F: Family, Tag: Copy> Group<F, Tag> {
-    fn flush(&mut self, plan: &Plan<F>, blocks: usize, done: &mut impl FnMut(Tag, &[u8; MAX_DIGEST_BYTES])) {
+    fn flush(&mut self, plan: &impl Advance<F>, blocks: usize, done: &mut impl FnMut(Tag, &[u8; MAX_DIGEST_BYTES])) {
         let messages: Vec<&[u8]> = self.padded[..self.tags.len()].iter().map(|padded| &padded[..]).collect();
         plan.compress(&mut self.states, &messages, blocks);
         for (lane, tag) in self.tags.iter().enumerate() {

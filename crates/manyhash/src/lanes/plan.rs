@@ -6,6 +6,7 @@
 //! tenth of that where only one message is hashed at a time. A table made elsewhere would be wrong for somebody's CPU,
 //! and lanes would then be slower than none.
 
+use super::Advance;
 use manyhash_core::kernel::MAX_LANES;
 use manyhash_core::{Backend, Family, Kernel, LaneStates, Md5, Sha1, Sha256, Sha512};
 use std::sync::OnceLock;
@@ -45,6 +46,8 @@ planned!(Md5 Sha1 Sha256 Sha512);
 pub(crate) struct Plan<F: Family> {
     /// By the number of active lanes less one: the kernels that take them, the first lanes first.
     covers: Vec<Vec<Kernel<F>>>,
+    /// In the same order: what `ROWS` rows of them cost.
+    least: Vec<Duration>,
     costs: Vec<(Kernel<F>, Duration)>,
 }
 
@@ -123,7 +126,8 @@ impl<F: Family> Plan<F> {
             covers.push(cover);
         }
         covers.remove(0);
-        Plan { covers, costs }
+        least.remove(0);
+        Plan { covers, least, costs }
     }
 
     /// The kernels with what each costs.
@@ -137,13 +141,19 @@ impl<F: Family> Plan<F> {
         cover.into_iter().flatten().map(Kernel::name).collect()
     }
 
-    /// Lanes that are worth filling: those of the kernel that costs least for each of its lanes.
-    pub(crate) fn width(&self) -> usize {
+    /// Seconds that a row of so many lanes takes, at least 1 and at most [`width`](Self::width).
+    pub(crate) fn row(&self, lanes: usize) -> f64 {
+        self.least[lanes.clamp(1, self.width()) - 1].as_secs_f64() / ROWS as f64
+    }
+}
+
+impl<F: Family> Advance<F> for Plan<F> {
+    /// The lanes of the kernel that costs least for each of them.
+    fn width(&self) -> usize {
         self.covers.len()
     }
 
-    /// Advances the states of the first `messages.len()` lanes, at most [`width`](Self::width), by `blocks` blocks.
-    pub(crate) fn compress(&self, states: &mut LaneStates<F>, messages: &[&[u8]], blocks: usize) {
+    fn compress(&self, states: &mut LaneStates<F>, messages: &[&[u8]], blocks: usize) {
         let Some(cover) = messages.len().checked_sub(1).and_then(|i| self.covers.get(i)) else { return };
         let mut first = 0;
         for kernel in cover {

@@ -1,0 +1,319 @@
+//! Messages from callers who know nothing of each other, hashed side by side.
+//!
+//! An [`Engine`] has threads of its own. Whoever has a message [submits](Engine::digest) it, or [streams](Engine::stream)
+//! it, and waits for the digest, as a future in any async runtime or on a thread. The engine fills SIMD lanes, then
+//! cores, from whoever is there. It never waits for lanes to be full: with little to do it hashes as the best code for
+//! one message does, on the caller's own thread if that is soonest.
+//!
+//! ```
+//! use manyhash::{Algorithm, engine::Engine};
+//!
+//! let engine = Engine::builder().build()?;
+//! let a = engine.digest(Algorithm::Md5, "a message");
+//! let b = engine.digest([Algorithm::Md5, Algorithm::Sha256], vec![7; 100_000]); // S3 wants both of one body
+//!
+//! let mut stream = engine.stream(Algorithm::Sha1);
+//! stream.write("a message ").wait()?; // or `.await`
+//! stream.write("in chunks").wait()?;
+//! println!("{} {:?} {}", a.wait()?, b.wait()?, stream.finish().wait()?);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! How it works, and why no wake-up is lost, is said in `src/engine/README.md`.
+
+mod algorithms;
+mod block_on;
+mod costs;
+mod digesting;
+mod gate;
+mod inner;
+mod links;
+mod schedule;
+mod shared;
+mod slots;
+mod stats;
+mod stream;
+mod sync;
+mod work;
+
+pub use algorithms::Algorithms;
+pub use digesting::{Digesting, DigestingMany};
+pub use slots::State;
+pub use stats::{AlgorithmStats, Histogram, KernelUse, StateStats, Stats};
+pub use stream::{Stream, Write};
+
+use crate::Algorithm;
+use costs::Costs;
+use digesting::{Part, Submission};
+use shared::Shared;
+use std::io;
+use sync::Arc;
+use work::{Batch, Chunk, Content};
+
+/// Hashes messages of independent callers side by side, on threads of its own. Cheap to clone: clones share them.
+///
+/// When the last clone is dropped, messages that were submitted and let in are still finished, and their futures get
+/// the digests; those in line for memory, and streams that are written to later, fail with [`JobError::Closed`]. The
+/// drop itself waits for nothing.
+#[derive(Clone)]
+pub struct Engine {
+    handle: Arc<Handle>,
+}
+
+/// Closes the engine when the last clone is gone.
+struct Handle(Arc<Shared>);
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        if self.0.check_process().is_ok() {
+            self.0.close();
+        }
+    }
+}
+
+/// A message shorter than this shares a job with others that were submitted with it.
+const SHORT: usize = 16 << 10;
+
+/// Messages in such a job at the most, and about their bytes: hashed in one go, it is to take no longer than a slice.
+const BATCH_MESSAGES: usize = 4096;
+const BATCH_BYTES: usize = 1 << 20;
+
+impl Engine {
+    /// Says how many threads and how much memory an engine shall have.
+    pub fn builder() -> Builder {
+        Builder::default()
+    }
+
+    /// The digest of a message, or its digests by several algorithms.
+    ///
+    /// The bytes are handed over, not copied. The message is submitted now; if the engine's memory is used up, it waits
+    /// in line for it. The future may be polled late or not at all: only a message of less than some 100 KiB while
+    /// nothing else is there waits for that, since the thread that polls had better hash it itself.
+    pub fn digest<A: Algorithms>(&self, algorithms: A, bytes: impl AsRef<[u8]> + Send + 'static) -> Digesting<A> {
+        let shared = &self.handle.0;
+        let entered = self.enter(algorithms.list()).and_then(|pool| Ok((pool, Chunk::new(bytes)?)));
+        Digesting::new(match entered {
+            Ok((pool, chunk)) => {
+                let bytes = chunk.len();
+                let content = Content::message(algorithms.list(), Some(chunk), true);
+                Submission::new(shared.clone(), pool, content, bytes)
+            }
+            Err(error) => Submission::failed(shared.clone(), error),
+        })
+    }
+
+    /// As [`digest`](Self::digest), but a message that finds no room is given back.
+    ///
+    /// # Errors
+    /// If the engine's memory or slots are used up.
+    pub fn try_digest<A: Algorithms, B: AsRef<[u8]> + Send + 'static>(
+        &self,
+        algorithms: A,
+        bytes: B,
+    ) -> Result<Digesting<A>, Full<B>> {
+        let shared = &self.handle.0;
+        let length = work::length(&bytes);
+        let mut bytes = Some(bytes);
+        let entered = self.enter(algorithms.list()).and_then(|pool| Ok((pool, length?)));
+        let submission = match entered {
+            Ok((pool, length)) => {
+                let content = || {
+                    let chunk = bytes.take().map(|bytes| Chunk::of_length(bytes, length));
+                    Content::message(algorithms.list(), chunk, true)
+                };
+                Submission::try_new(shared.clone(), pool, content, length)
+            }
+            Err(error) => Some(Submission::failed(shared.clone(), error)),
+        };
+        match (submission, bytes) {
+            (None, Some(buffer)) => Err(Full { buffer }),
+            (Some(submission), _) => Ok(Digesting::new(submission)),
+            (None, None) => Ok(Digesting::new(Submission::failed(shared.clone(), JobError::Closed))),
+        }
+    }
+
+    /// The digests of many messages, in their order.
+    ///
+    /// Short ones share jobs, so that the cost of a submission is shared by thousands of them; of such a job, all fail
+    /// if one does.
+    pub fn digest_many<B>(&self, algorithm: Algorithm, messages: Vec<B>) -> DigestingMany
+    where
+        B: AsRef<[u8]> + Send + 'static,
+    {
+        let count = messages.len();
+        let shared = &self.handle.0;
+        let parts = match self.enter(&[algorithm]) {
+            Ok(pool) => self.parts(pool, algorithm, messages),
+            Err(error) => vec![Part { submission: Submission::failed(shared.clone(), error), numbers: Vec::new() }],
+        };
+        DigestingMany::new(parts, count)
+    }
+
+    fn parts<B: AsRef<[u8]> + Send + 'static>(&self, pool: usize, algorithm: Algorithm, messages: Vec<B>) -> Vec<Part> {
+        let shared = &self.handle.0;
+        let mut parts = Vec::new();
+        let mut batch = Batch::new(algorithm);
+        let mut numbers = Vec::new();
+        let mut submit = |batch: Batch<B>, numbers| {
+            let bytes = batch.bytes;
+            let submission = Submission::new(shared.clone(), pool, Content::Batch(Box::new(batch)), bytes);
+            parts.push(Part { submission, numbers });
+        };
+        let mut long = Vec::new();
+        for (number, message) in messages.into_iter().enumerate() {
+            match work::length(&message) {
+                Ok(length) if length < SHORT => {
+                    batch.push(message, length);
+                    numbers.push(number);
+                    if numbers.len() == BATCH_MESSAGES || batch.bytes >= BATCH_BYTES {
+                        submit(std::mem::replace(&mut batch, Batch::new(algorithm)), std::mem::take(&mut numbers));
+                    }
+                }
+                Ok(length) => long.push((number, Ok(Chunk::of_length(message, length)))),
+                Err(error) => long.push((number, Err(error))),
+            }
+        }
+        if !numbers.is_empty() {
+            submit(batch, numbers);
+        }
+        parts.extend(long.into_iter().map(|(number, chunk)| {
+            let submission = match chunk {
+                Ok(chunk) => {
+                    let bytes = chunk.len();
+                    Submission::new(shared.clone(), pool, Content::message(&[algorithm], Some(chunk), true), bytes)
+                }
+                Err(error) => Submission::failed(shared.clone(), error),
+            };
+            Part { submission, numbers: vec![number] }
+        }));
+        parts
+    }
+
+    /// A message that comes in chunks. It has a slot from its first chunk on.
+    pub fn stream<A: Algorithms>(&self, algorithms: A) -> Stream<A> {
+        Stream::new(self.handle.0.clone(), algorithms)
+    }
+
+    /// What the engine is doing, and what it has done.
+    ///
+    /// In a process that was forked after the engine was made, there is nothing to tell, and the figures are zero.
+    pub fn stats(&self) -> Stats {
+        let shared = &self.handle.0;
+        match shared.check_process() {
+            Ok(()) => shared.with(|inner, now, _| inner.stats(shared.threads, now)),
+            Err(_) => inner::Inner::new(0, 0).stats(0, std::time::Instant::now()),
+        }
+    }
+
+    fn enter(&self, algorithms: &[Algorithm]) -> Result<usize, JobError> {
+        let shared = &self.handle.0;
+        shared.check_process()?;
+        // Measured outside the lock, where that was not done before.
+        let costs = Costs::of(algorithms);
+        Ok(shared.with(|inner, _, _| inner.pool(algorithms, &costs)))
+    }
+}
+
+impl std::fmt::Debug for Engine {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Engine").field("threads", &self.handle.0.threads).finish_non_exhaustive()
+    }
+}
+
+/// What an engine shall have.
+#[derive(Clone, Debug)]
+pub struct Builder {
+    threads: usize,
+    memory: usize,
+    name: String,
+}
+
+/// Threads at the most, whatever is asked for.
+const MAX_THREADS: usize = 1024;
+
+impl Default for Builder {
+    fn default() -> Self {
+        Builder { threads: 0, memory: 256 << 20, name: "manyhash-engine".to_owned() }
+    }
+}
+
+impl Builder {
+    /// Threads that hash; 0, and if this is not called, one for every core.
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.threads = threads;
+        self
+    }
+
+    /// Bytes handed over and not yet hashed at the most, all callers together; 256 MiB if this is not called. Whoever
+    /// comes then waits. A message or chunk larger than this is let in when nothing else is there.
+    pub fn memory(mut self, bytes: usize) -> Self {
+        self.memory = bytes;
+        self
+    }
+
+    /// The threads' name, to which their number is added; `manyhash-engine` if this is not called.
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        self.name = name.into();
+        self
+    }
+
+    /// Makes the engine and starts its threads.
+    ///
+    /// # Errors
+    /// If a thread cannot be started, or `MANYHASH_BACKEND` names no backend of this CPU.
+    pub fn build(self) -> Result<Engine, BuildError> {
+        crate::backend()?;
+        let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+        let threads = if self.threads == 0 { cores() } else { self.threads }.min(MAX_THREADS);
+        let shared = Arc::new(Shared::new(threads, self.memory.max(1)));
+        shared.start(&self.name).map_err(|source| BuildError::Thread { threads, source })?;
+        Ok(Engine { handle: Arc::new(Handle(shared)) })
+    }
+}
+
+/// Why there is no engine.
+#[derive(Debug, thiserror::Error)]
+pub enum BuildError {
+    /// A thread cannot be started; none is left running.
+    #[error("cannot start {threads} threads to hash: {source}; ask for fewer, or raise the limit on processes")]
+    Thread {
+        /// Threads wanted.
+        threads: usize,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// `MANYHASH_BACKEND` names no backend of this CPU.
+    #[error(transparent)]
+    Backend(#[from] crate::BackendError),
+}
+
+/// There is no room for a message, which is given back.
+#[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the engine's memory or slots are used up")]
+pub struct Full<B> {
+    /// The bytes.
+    pub buffer: B,
+}
+
+impl<B> std::fmt::Debug for Full<B> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Full").finish_non_exhaustive()
+    }
+}
+
+/// Why there is no digest.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum JobError {
+    /// The last clone of the engine was dropped before the message was let in, or the future was polled after its end.
+    #[error("the engine was dropped before the message was let in")]
+    Closed,
+    /// The code that says where the bytes are, or that frees them, panicked.
+    #[error("the buffer's own code panicked")]
+    Panicked,
+    /// The buffer had another length when it was hashed than when it was handed over.
+    #[error("the buffer changed its length after it was handed over")]
+    Changed,
+    /// The process was forked after the engine was made, and its threads are not in this one: make another engine.
+    #[error("the engine's threads did not survive a fork; make an engine after it")]
+    Forked,
+}

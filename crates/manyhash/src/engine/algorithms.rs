@@ -1,0 +1,63 @@
+//! One algorithm or several over the same bytes.
+
+use crate::{Algorithm, Digest};
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+/// What a message is hashed by: an [`Algorithm`], or several in an array or a `Vec`, whose digests come in the same
+/// order. The bytes are read from memory once for all of them.
+pub trait Algorithms: sealed::Sealed {
+    /// A [`Digest`], or as many as there are algorithms.
+    type Digests;
+
+    #[doc(hidden)]
+    fn list(&self) -> &[Algorithm];
+
+    #[doc(hidden)]
+    fn digests(digests: Vec<Digest>) -> Self::Digests;
+}
+
+impl sealed::Sealed for Algorithm {}
+
+impl Algorithms for Algorithm {
+    type Digests = Digest;
+
+    fn list(&self) -> &[Algorithm] {
+        std::slice::from_ref(self)
+    }
+
+    fn digests(digests: Vec<Digest>) -> Digest {
+        digests.into_iter().next().unwrap_or_default()
+    }
+}
+
+impl<const N: usize> sealed::Sealed for [Algorithm; N] {}
+
+impl<const N: usize> Algorithms for [Algorithm; N] {
+    type Digests = [Digest; N];
+
+    fn list(&self) -> &[Algorithm] {
+        self
+    }
+
+    fn digests(digests: Vec<Digest>) -> [Digest; N] {
+        let mut digests = digests.into_iter();
+        std::array::from_fn(|_| digests.next().unwrap_or_default())
+    }
+}
+
+impl sealed::Sealed for Vec<Algorithm> {}
+
+impl Algorithms for Vec<Algorithm> {
+    type Digests = Vec<Digest>;
+
+    fn list(&self) -> &[Algorithm] {
+        self
+    }
+
+    fn digests(digests: Vec<Digest>) -> Vec<Digest> {
+        digests
+    }
+}

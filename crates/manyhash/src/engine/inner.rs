@@ -1,0 +1,426 @@
+//! What the engine knows, all of it under one lock: slots, schedule, admission and figures.
+//!
+//! Every operation is short and runs no code of callers: what is to be woken or dropped is left in an [`After`], for
+//! when the lock is free again.
+
+use super::JobError;
+use super::costs::Costs;
+use super::gate::{Admitted, Gate, Grant, Request, Ticket};
+use super::schedule::Schedule;
+use super::slots::{Id, Slots, State};
+use super::stats::Figures;
+use super::work::{Chunk, Content, Work};
+use crate::stream::FamilyRows;
+use crate::{Algorithm, Digest, Stream};
+use std::collections::VecDeque;
+use std::task::{Context, Poll, Waker};
+use std::time::{Duration, Instant};
+
+/// Bytes of a stream that may wait to be hashed before its writer has to wait: enough that writer and engine seldom
+/// wait for each other, and little against what a stream of a slow caller may hold.
+pub(super) const AHEAD: usize = 256 << 10;
+
+/// A job that takes no longer than this alone is done by the thread that waits for it: to hand it over costs more.
+const TINY: f64 = 2e-6;
+
+/// A job that takes no longer than this alone may be done by the thread that waits for it, if no lanes would be had.
+const SMALL: f64 = 250e-6;
+
+/// Slots of an engine: callers at once. A hundred bytes each, and only of those that were ever in use.
+pub(super) const SLOTS: usize = 1 << 16;
+
+/// A job or stream in its slot.
+#[derive(Default)]
+pub(super) struct Job {
+    pool: usize,
+    /// What is to be hashed; not here while a thread hashes it.
+    content: Option<Content>,
+    /// Chunks that came while a thread hashes.
+    incoming: VecDeque<Chunk>,
+    /// Whether the message ends with what is there.
+    ended: bool,
+    /// Bytes handed over and not hashed.
+    backlog: usize,
+    outcome: Option<Result<Vec<Digest>, JobError>>,
+    waker: Option<Waker>,
+}
+
+/// What is left to do without the lock.
+#[derive(Default)]
+pub(super) struct After {
+    pub(super) wake: Vec<Waker>,
+    pub(super) garbage: Vec<Chunk>,
+    pub(super) contents: Vec<Content>,
+    /// Whether jobs came for which a thread may be wanted.
+    pub(super) call: bool,
+}
+
+impl After {
+    /// Wakes and drops. Both are code of callers, whose panics are nobody's business here.
+    pub(super) fn settle(self) {
+        for waker in self.wake {
+            let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| waker.wake()));
+        }
+        for chunk in self.garbage {
+            let _ = chunk.discard();
+        }
+        for content in self.contents {
+            let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop(content)));
+        }
+    }
+}
+
+/// Jobs in a thread's hands.
+pub(super) struct Taken {
+    /// The group of the schedule; none if a caller does his own.
+    group: Option<usize>,
+    pub(super) works: Vec<Work>,
+    pub(super) begun: Instant,
+}
+
+pub(super) struct Inner {
+    pub(super) slots: Slots<Job>,
+    pub(super) gate: Gate<(usize, Content)>,
+    schedule: Schedule,
+    /// By the schedule's number.
+    pools: Vec<Vec<Algorithm>>,
+    pub(super) figures: Figures,
+    /// Threads that sleep, and those of them that were called.
+    pub(super) sleeping: usize,
+    pub(super) called: usize,
+    pub(super) closed: bool,
+}
+
+impl Inner {
+    pub(super) fn new(threads: usize, memory: usize) -> Self {
+        Inner {
+            slots: Slots::new(SLOTS),
+            gate: Gate::new(memory),
+            schedule: Schedule::new(threads),
+            pools: Vec::new(),
+            figures: Figures::default(),
+            sleeping: 0,
+            called: 0,
+            closed: false,
+        }
+    }
+
+    /// The pool of these algorithms, whose order does not matter.
+    pub(super) fn pool(&mut self, algorithms: &[Algorithm], costs: &Costs) -> usize {
+        let mut sorted = algorithms.to_vec();
+        sorted.sort_by_key(|algorithm| *algorithm as u8);
+        self.pools.iter().position(|pool| *pool == sorted).unwrap_or_else(|| {
+            self.pools.push(sorted);
+            self.schedule.add_pool(costs.clone())
+        })
+    }
+
+    /// Asks for memory and perhaps a slot; without room there is nothing.
+    pub(super) fn enter(&mut self, request: Request, now: Instant) -> Option<Grant> {
+        let slots = &mut self.slots;
+        self.gate.try_enter(request, || slots.take(Job::default(), now))
+    }
+
+    /// Lets in those in line for whom there is room. Their jobs begin at once, whether or not anybody looks.
+    pub(super) fn admit(&mut self, now: Instant, after: &mut After) {
+        loop {
+            let slots = &mut self.slots;
+            let Some(Admitted { grant, waker, job }) = self.gate.admit(|| slots.take(Job::default(), now)) else {
+                return;
+            };
+            match (grant, job) {
+                (Some(id), Some((pool, content))) => {
+                    self.begin(id, pool, content, now);
+                    if let Some(job) = self.slots.get(id) {
+                        job.waker = waker;
+                    }
+                    after.call = true;
+                }
+                _ => after.wake.extend(waker),
+            }
+        }
+    }
+
+    /// A slot that was granted becomes a job or a stream.
+    pub(super) fn begin(&mut self, id: Id, pool: usize, content: Content, now: Instant) {
+        let bytes = content.left();
+        let waits = bytes > 0 || content.has_ended();
+        let wide = matches!(content, Content::Batch(_));
+        if let Some(job) = self.slots.get(id) {
+            *job = Job { pool, ended: content.has_ended(), content: Some(content), backlog: bytes, ..Job::default() };
+        }
+        if waits && self.slots.change(id, State::Filling, State::Ready, now).is_ok() {
+            if wide {
+                self.schedule.add_wide(pool, id.index(), bytes as u64);
+            } else {
+                self.schedule.add(pool, id.index(), bytes as u64);
+            }
+        }
+    }
+
+    /// Whether a stream has no room for so many bytes more, until its waker is woken.
+    pub(super) fn is_ahead(&mut self, id: Id, bytes: usize, context: &mut Context) -> bool {
+        let Some(job) = self.slots.get(id) else { return false };
+        let ahead = job.backlog > 0 && job.backlog + bytes > AHEAD && job.outcome.is_none();
+        if ahead {
+            job.waker = Some(context.waker().clone());
+        }
+        ahead
+    }
+
+    /// Why a stream has come to nothing, if it has.
+    pub(super) fn failure(&mut self, id: Id) -> Option<JobError> {
+        self.slots.get(id)?.outcome.as_ref()?.as_ref().err().copied()
+    }
+
+    /// A stream goes on with a chunk, which was admitted, and may end with it.
+    ///
+    /// # Errors
+    /// If the stream has failed before.
+    pub(super) fn write(&mut self, id: Id, chunk: Option<Chunk>, end: bool, now: Instant, after: &mut After) {
+        let state = self.slots.state(id);
+        let Some(job) = self.slots.get(id) else { return };
+        let (pool, bytes) = (job.pool, chunk.as_ref().map_or(0, Chunk::len));
+        job.backlog += bytes;
+        job.ended |= end;
+        match state {
+            Some(State::Done) => {
+                // It has failed; the outcome says so.
+                self.gate.release(bytes);
+                after.garbage.extend(chunk);
+                return;
+            }
+            Some(State::Hashing) => job.incoming.extend(chunk),
+            _ => {
+                if let Some(Content::Message { chunks, ended, .. }) = &mut job.content {
+                    chunks.extend(chunk);
+                    *ended |= end;
+                }
+            }
+        }
+        match state {
+            Some(State::Ready) => self.schedule.grow(id.index(), bytes as u64),
+            Some(State::Filling) if self.slots.change(id, State::Filling, State::Ready, now).is_ok() => {
+                self.schedule.add(pool, id.index(), bytes as u64);
+            }
+            _ => {}
+        }
+    }
+
+    /// What became of a job; if nothing yet, the context's waker is woken when it has.
+    pub(super) fn poll(
+        &mut self,
+        id: Id,
+        context: &mut Context,
+        now: Instant,
+        after: &mut After,
+    ) -> Poll<Result<Vec<Digest>, JobError>> {
+        let Some(job) = self.slots.get(id) else { return Poll::Ready(Err(JobError::Closed)) };
+        let Some(outcome) = job.outcome.take() else {
+            job.waker = Some(context.waker().clone());
+            return Poll::Pending;
+        };
+        self.free(id, now, after);
+        Poll::Ready(outcome)
+    }
+
+    /// Nobody wants to know of a job or stream any more.
+    pub(super) fn free(&mut self, id: Id, now: Instant, after: &mut After) {
+        let Some(state) = self.slots.state(id) else { return };
+        let Ok(job) = self.slots.free(id, state, now) else { return };
+        if state == State::Ready {
+            self.schedule.remove(id.index());
+        }
+        for chunk in job.incoming {
+            self.gate.release(chunk.len());
+            after.garbage.push(chunk);
+        }
+        if let Some(content) = job.content {
+            self.discard(content, after);
+        }
+        self.admit(now, after);
+    }
+
+    /// Ends the life of what is left of a job of which so many bytes are released already.
+    fn discard_rest(&mut self, content: Content, released: usize, after: &mut After) {
+        match content {
+            Content::Batch(_) if released > 0 => after.contents.push(content),
+            _ => self.discard(content, after),
+        }
+    }
+
+    /// Ends the life of what is left of a job.
+    fn discard(&mut self, content: Content, after: &mut After) {
+        match content {
+            Content::Message { chunks, .. } => {
+                for chunk in chunks {
+                    self.gate.release(chunk.len());
+                    after.garbage.push(chunk);
+                }
+            }
+            Content::Batch(ref messages) => {
+                self.gate.release(messages.bytes());
+                after.contents.push(content);
+            }
+        }
+    }
+
+    /// Whether a thread more would have something to do, is there, and is not called yet: it counts as called then.
+    pub(super) fn call(&mut self) -> bool {
+        let call = self.called < self.sleeping && self.schedule.has_work();
+        self.called += usize::from(call);
+        call
+    }
+
+    /// Whether more jobs wait than this one.
+    pub(super) fn others_wait(&self) -> bool {
+        self.slots.count(State::Ready) > 1
+    }
+
+    /// Jobs for a thread of the engine.
+    pub(super) fn take(&mut self, now: Instant) -> Option<Taken> {
+        let bundle = self.schedule.take()?;
+        let works = bundle.jobs.into_iter().filter_map(|(job, bytes)| {
+            let id = self.slots.id(job)?;
+            self.start(id, bytes as usize, now)
+        });
+        Some(Taken { group: Some(bundle.group), works: works.collect(), begun: now })
+    }
+
+    /// A job of the caller's, if it waits and he had better do it himself.
+    pub(super) fn take_own(&mut self, id: Id, now: Instant) -> Option<Taken> {
+        if !self.is_own(id) {
+            return None;
+        }
+        self.schedule.remove(id.index());
+        let work = self.start(id, usize::MAX, now)?;
+        Some(Taken { group: None, works: vec![work], begun: now })
+    }
+
+    /// Whether a job waits that the thread which waits for it had better do itself: one that is done sooner than it is
+    /// handed over, or one for which the engine would not have more lanes than one.
+    pub(super) fn is_own(&mut self, id: Id) -> bool {
+        if self.slots.state(id) != Some(State::Ready) {
+            return false;
+        }
+        let hashing = self.slots.count(State::Hashing);
+        let others = self.slots.count(State::Filling) + self.slots.count(State::Ready) + hashing - 1;
+        let Some(job) = self.slots.get(id) else { return false };
+        let costs = self.schedule.costs(job.pool);
+        let wide = matches!(job.content, Some(Content::Batch(_)));
+        let lanes = if wide { costs.width() } else { 1 };
+        let seconds = job.backlog as f64 * costs.seconds(lanes) / lanes as f64;
+        let alone = || {
+            if wide { others == 0 } else { costs.share(others + 1, self.schedule.cores()).lanes == 1 }
+        };
+        seconds <= TINY || (seconds <= SMALL && alone())
+    }
+
+    fn start(&mut self, id: Id, budget: usize, now: Instant) -> Option<Work> {
+        let waited = self.slots.since(id, now)?;
+        self.slots.change(id, State::Ready, State::Hashing, now).ok()?;
+        self.figures.queue_wait.add(waited);
+        let content = self.slots.get(id)?.content.take()?;
+        Some(Work::new(id, content, budget))
+    }
+
+    /// Jobs come back from a thread.
+    pub(super) fn put_back(&mut self, taken: Taken, rows: &FamilyRows, now: Instant, after: &mut After) {
+        let Taken { group, works, begun } = taken;
+        self.figures.rows.add_all(rows);
+        self.figures.add_time(now.saturating_duration_since(begun), group.is_some());
+        if let Some(group) = group {
+            self.schedule.end(group);
+        }
+        for work in works {
+            self.put_back_one(work, group.is_some(), now, after);
+        }
+        self.admit(now, after);
+    }
+
+    fn put_back_one(&mut self, work: Work, was_grouped: bool, now: Instant, after: &mut After) {
+        let Work { id, mut content, hashed, released, outcome, .. } = work;
+        self.gate.release(released);
+        let visit = self.slots.since(id, now);
+        let Some(job) = self.slots.get(id) else {
+            // Its caller has left meanwhile.
+            self.discard_rest(content, released, after);
+            return;
+        };
+        self.figures.service.add(visit.unwrap_or(Duration::ZERO));
+        self.figures.add_bytes(&self.pools[job.pool], hashed);
+        job.backlog = job.backlog.saturating_sub(hashed);
+        if let Some(outcome) = outcome {
+            self.figures.jobs += 1;
+            after.wake.extend(job.waker.take());
+            job.outcome = Some(outcome);
+            let incoming = std::mem::take(&mut job.incoming);
+            let _ = self.slots.change(id, State::Hashing, State::Done, now);
+            for chunk in incoming {
+                self.gate.release(chunk.len());
+                after.garbage.push(chunk);
+            }
+            self.discard_rest(content, released, after);
+            return;
+        }
+        if let Content::Message { chunks, ended, .. } = &mut content {
+            chunks.append(&mut job.incoming);
+            *ended = job.ended;
+        }
+        if !job.ended && job.backlog <= AHEAD / 2 {
+            after.wake.extend(job.waker.take());
+        }
+        let (pool, left) = (job.pool, content.left());
+        let waits = left > 0 || job.ended;
+        job.content = Some(content);
+        let to = if waits { State::Ready } else { State::Filling };
+        let _ = self.slots.change(id, State::Hashing, to, now);
+        match (waits, was_grouped) {
+            (true, true) => self.schedule.give_back(id.index(), left as u64),
+            (true, false) => self.schedule.add(pool, id.index(), left as u64),
+            (false, _) => {}
+        }
+    }
+
+    /// Nobody waits in line with this ticket any more.
+    pub(super) fn leave(&mut self, ticket: Ticket, now: Instant, after: &mut After) {
+        let (grant, job) = self.gate.cancel(ticket);
+        after.contents.extend(job.map(|(_, content)| content));
+        if let Some(id) = grant {
+            self.free(id, now, after);
+        }
+        self.admit(now, after);
+    }
+
+    /// No more jobs come; those that have a slot are finished.
+    pub(super) fn close(&mut self, after: &mut After) {
+        self.closed = true;
+        for (waker, job) in self.gate.close() {
+            after.wake.extend(waker);
+            after.contents.extend(job.map(|(_, content)| content));
+        }
+    }
+}
+
+impl Content {
+    pub(super) fn message(algorithms: &[Algorithm], chunk: Option<Chunk>, ended: bool) -> Self {
+        let streams = algorithms.iter().map(|algorithm| Stream::new(*algorithm)).collect();
+        let chunks = chunk.into_iter().filter(|chunk| chunk.len() > 0).collect();
+        Content::Message { streams, chunks, ended }
+    }
+
+    /// Bytes that are not hashed yet.
+    fn left(&self) -> usize {
+        match self {
+            Content::Message { chunks, .. } => chunks.iter().map(Chunk::left).sum(),
+            Content::Batch(messages) => messages.bytes(),
+        }
+    }
+
+    fn has_ended(&self) -> bool {
+        match self {
+            Content::Message { ended, .. } => *ended,
+            Content::Batch(_) => true,
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! What the engine has done and is doing, as figures.
+
+use super::inner::Inner;
+use super::slots::State;
+use crate::Algorithm;
+use crate::family::with_family;
+use crate::lanes::Advance;
+use crate::stream::{FamilyRows, Variant};
+use std::time::{Duration, Instant};
+
+/// What an engine is doing now, and what it has done so far.
+#[derive(Clone, Debug)]
+pub struct Stats {
+    /// The engine's threads.
+    pub threads: usize,
+    /// The time that the engine's threads have spent hashing, all together.
+    pub busy: Duration,
+    /// The time that callers' own threads have spent hashing what was not worth handing over.
+    pub inline: Duration,
+    /// The slots in each state, in the order of [`State::ALL`].
+    pub states: [StateStats; State::ALL.len()],
+    /// Changes of slots' states.
+    pub transitions: u64,
+    /// Bytes handed over that are not hashed yet, as far as they count against the bound.
+    pub memory: u64,
+    /// The bound.
+    pub memory_bound: u64,
+    /// Jobs done, failed ones included: messages, streams, and batches of short messages.
+    pub jobs: u64,
+    /// The algorithms in use.
+    pub algorithms: Vec<AlgorithmStats>,
+    /// How long jobs with something to hash waited for a thread, each time.
+    pub queue_wait: Histogram,
+    /// How long threads had jobs in hand, each time.
+    pub service: Histogram,
+}
+
+/// The slots in a state.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct StateStats {
+    /// The state.
+    pub state: State,
+    /// Slots that are in it.
+    pub slots: usize,
+    /// How long the one that has been longest in it has been there.
+    pub oldest: Option<Duration>,
+}
+
+/// What was hashed by an algorithm.
+#[derive(Clone, Debug)]
+pub struct AlgorithmStats {
+    /// The algorithm.
+    pub algorithm: Algorithm,
+    /// Bytes hashed.
+    pub bytes: u64,
+    /// Lanes in use of those worth filling, on an average over rows of blocks: 0 to 1. Algorithms that share a
+    /// compression function, such as SHA-224 and SHA-256, share lanes and this figure.
+    pub occupancy: f64,
+    /// The kernels that were used, by the same share.
+    pub kernels: Vec<KernelUse>,
+}
+
+/// How much a kernel was used.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct KernelUse {
+    /// The instructions it is made of.
+    pub name: &'static str,
+    /// Rows, a block of each of its lanes, that it has advanced.
+    pub rows: u64,
+}
+
+/// How often something took how long.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Histogram {
+    /// Upper bounds, included, with the number of those that took no longer, and longer than the bound before. The last
+    /// bound is [`Duration::MAX`].
+    pub buckets: Vec<(Duration, u64)>,
+    /// How many there were.
+    pub count: u64,
+    /// How long they took together.
+    pub sum: Duration,
+}
+
+/// Bounds double from a microsecond to about eight seconds.
+const BUCKETS: usize = 25;
+
+impl Default for Histogram {
+    fn default() -> Self {
+        let bound = |i: usize| if i + 1 == BUCKETS { Duration::MAX } else { Duration::from_micros(1 << i) };
+        Histogram { buckets: (0..BUCKETS).map(|i| (bound(i), 0)).collect(), count: 0, sum: Duration::ZERO }
+    }
+}
+
+impl Histogram {
+    pub(super) fn add(&mut self, time: Duration) {
+        let micros = time.as_nanos().div_ceil(1000).max(1);
+        let bucket = (micros.next_power_of_two().trailing_zeros() as usize).min(BUCKETS - 1);
+        self.buckets[bucket].1 += 1;
+        self.count += 1;
+        self.sum = self.sum.saturating_add(time);
+    }
+}
+
+/// What is added up as jobs come back.
+#[derive(Default)]
+pub(super) struct Figures {
+    pub(super) rows: FamilyRows,
+    pub(super) queue_wait: Histogram,
+    pub(super) service: Histogram,
+    pub(super) jobs: u64,
+    busy: Duration,
+    inline: Duration,
+    bytes: [u64; Algorithm::ALL.len()],
+}
+
+impl Figures {
+    pub(super) fn add_time(&mut self, time: Duration, by_engine: bool) {
+        *(if by_engine { &mut self.busy } else { &mut self.inline }) += time;
+    }
+
+    pub(super) fn add_bytes(&mut self, algorithms: &[Algorithm], bytes: usize) {
+        for (algorithm, sum) in Algorithm::ALL.iter().zip(&mut self.bytes) {
+            let times = algorithms.iter().filter(|other| *other == algorithm).count();
+            *sum += (times * bytes) as u64;
+        }
+    }
+
+    fn algorithms(&self) -> Vec<AlgorithmStats> {
+        let used = Algorithm::ALL.into_iter().zip(self.bytes).filter(|(_, bytes)| *bytes > 0);
+        used.map(|(algorithm, bytes)| with_family!(algorithm, F, _start => self.of::<F>(algorithm, bytes))).collect()
+    }
+
+    fn of<F: Variant>(&self, algorithm: Algorithm, bytes: u64) -> AlgorithmStats {
+        let (mut rows, mut lanes, mut kernels) = (0, 0, Vec::<KernelUse>::new());
+        let plan = F::plan();
+        for (used, count) in F::rows(&self.rows).iter() {
+            (rows, lanes) = (rows + count, lanes + used as u64 * count);
+            for name in plan.cover(used) {
+                match kernels.iter_mut().find(|kernel| kernel.name == name) {
+                    Some(kernel) => kernel.rows += count,
+                    None => kernels.push(KernelUse { name, rows: count }),
+                }
+            }
+        }
+        kernels.sort_by_key(|kernel| std::cmp::Reverse(kernel.rows));
+        let occupancy = if rows == 0 { 0.0 } else { lanes as f64 / (rows as f64 * plan.width() as f64) };
+        AlgorithmStats { algorithm, bytes, occupancy, kernels }
+    }
+}
+
+impl Inner {
+    pub(super) fn stats(&self, threads: usize, now: Instant) -> Stats {
+        let state = |state| StateStats { state, slots: self.slots.count(state), oldest: self.slots.oldest(state, now) };
+        Stats {
+            threads,
+            busy: self.figures.busy,
+            inline: self.figures.inline,
+            states: State::ALL.map(state),
+            transitions: self.slots.transitions(),
+            memory: self.gate.held() as u64,
+            memory_bound: self.gate.bound() as u64,
+            jobs: self.figures.jobs,
+            algorithms: self.figures.algorithms(),
+            queue_wait: self.figures.queue_wait.clone(),
+            service: self.figures.service.clone(),
+        }
+    }
+}

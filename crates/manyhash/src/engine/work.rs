@@ -1,0 +1,235 @@
+//! What a thread does with the jobs that it took: their bytes to states and digests, without the engine's lock.
+//!
+//! The bytes belong to callers, whose code says where they are each time they are asked for. It may panic, or give
+//! other bytes than before; both are that job's failure and nobody else's.
+
+use super::JobError;
+use super::slots::Id;
+use crate::family::with_family;
+use crate::lanes::Planned;
+use crate::stream::{FamilyRows, Variant, finalize_many, update_messages};
+use crate::{Algorithm, Digest, Stream, batch};
+use manyhash_core::algorithm::MAX_BLOCK_BYTES;
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// Bytes that a caller handed over.
+pub(super) struct Chunk {
+    buffer: Box<dyn AsRef<[u8]> + Send>,
+    length: usize,
+    /// Bytes hashed so far.
+    start: usize,
+}
+
+impl Chunk {
+    pub(super) fn new(buffer: impl AsRef<[u8]> + Send + 'static) -> Result<Self, JobError> {
+        let length = length(&buffer)?;
+        Ok(Self::of_length(buffer, length))
+    }
+
+    /// Of bytes whose [`length`] is known.
+    pub(super) fn of_length(buffer: impl AsRef<[u8]> + Send + 'static, length: usize) -> Self {
+        Chunk { buffer: Box::new(buffer), length, start: 0 }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.length
+    }
+
+    /// Bytes that are not hashed yet.
+    pub(super) fn left(&self) -> usize {
+        self.length - self.start
+    }
+
+    /// The next bytes, at most so many.
+    fn next(&self, most: usize) -> Result<&[u8], JobError> {
+        let bytes = guard(|| (*self.buffer).as_ref())?;
+        if bytes.len() != self.length {
+            return Err(JobError::Changed);
+        }
+        Ok(&bytes[self.start..][..self.left().min(most)])
+    }
+
+    /// Ends its life; a panic in that is the caller's code too.
+    pub(super) fn discard(self) -> Result<(), JobError> {
+        guard(|| drop(self.buffer))
+    }
+}
+
+/// Runs a caller's code.
+fn guard<T>(code: impl FnOnce() -> T) -> Result<T, JobError> {
+    catch_unwind(AssertUnwindSafe(code)).map_err(|_| JobError::Panicked)
+}
+
+/// How many bytes a caller's buffer has.
+pub(super) fn length(buffer: impl AsRef<[u8]>) -> Result<usize, JobError> {
+    guard(|| buffer.as_ref().len())
+}
+
+/// What is hashed in a job.
+pub(super) enum Content {
+    /// The bytes of one message, by one algorithm or several.
+    Message {
+        streams: Vec<Stream>,
+        /// What follows the bytes that are hashed already.
+        chunks: VecDeque<Chunk>,
+        /// Whether the message ends with them.
+        ended: bool,
+    },
+    /// Many short messages.
+    Batch(Box<dyn Messages>),
+}
+
+/// A job in a thread's hands.
+pub(super) struct Work {
+    pub(super) id: Id,
+    pub(super) content: Content,
+    /// Bytes to hash at the most.
+    pub(super) budget: usize,
+    /// Bytes hashed.
+    pub(super) hashed: usize,
+    /// Bytes of chunks that are done with.
+    pub(super) released: usize,
+    /// The digests, or what went wrong, if that is the end of the job.
+    pub(super) outcome: Option<Result<Vec<Digest>, JobError>>,
+}
+
+impl Work {
+    pub(super) fn new(id: Id, content: Content, budget: usize) -> Self {
+        Work { id, content, budget, hashed: 0, released: 0, outcome: None }
+    }
+
+    pub(super) fn fail(&mut self, error: JobError) {
+        self.outcome.get_or_insert(Err(error));
+    }
+
+    /// The next bytes, if there are any left to hash now, and the states that go on with them.
+    fn next(&mut self) -> Result<Option<(&mut [Stream], &[u8])>, JobError> {
+        let Content::Message { streams, chunks, .. } = &mut self.content else { return Ok(None) };
+        match chunks.front() {
+            Some(chunk) if self.budget > 0 && self.outcome.is_none() => Ok(Some((streams, chunk.next(self.budget)?))),
+            _ => Ok(None),
+        }
+    }
+
+    /// So many bytes of the first chunk were hashed.
+    fn advance(&mut self, bytes: usize) {
+        let Content::Message { chunks, .. } = &mut self.content else { return };
+        self.budget -= bytes;
+        self.hashed += bytes;
+        let Some(chunk) = chunks.front_mut() else { return };
+        chunk.start += bytes;
+        if chunk.left() == 0
+            && let Some(chunk) = chunks.pop_front()
+        {
+            self.released += chunk.len();
+            if let Err(error) = chunk.discard() {
+                self.fail(error);
+            }
+        }
+    }
+}
+
+/// Hashes what the budgets allow, of many jobs side by side.
+pub(super) fn run(works: &mut [Work], rows: &FamilyRows) {
+    for work in works.iter_mut() {
+        if let Content::Batch(messages) = &mut work.content {
+            work.outcome = Some(messages.run(rows));
+            (work.hashed, work.released) = (messages.bytes(), messages.bytes());
+        }
+    }
+    loop {
+        let mut messages = Vec::with_capacity(works.len());
+        let mut indices = Vec::with_capacity(works.len());
+        let mut failed = Vec::new();
+        for (i, work) in works.iter_mut().enumerate() {
+            match work.next() {
+                Ok(Some(message)) => {
+                    messages.push(message);
+                    indices.push(i);
+                }
+                Ok(None) => {}
+                Err(error) => failed.push((i, error)),
+            }
+        }
+        update_messages(&mut messages, rows);
+        let lengths: Vec<usize> = messages.iter().map(|(_, bytes)| bytes.len()).collect();
+        for (i, error) in failed {
+            works[i].fail(error);
+        }
+        if lengths.is_empty() {
+            break;
+        }
+        for (i, bytes) in indices.into_iter().zip(lengths) {
+            works[i].advance(bytes);
+        }
+    }
+    finish(works, rows);
+}
+
+/// The digests of the messages that have ended.
+fn finish(works: &mut [Work], rows: &FamilyRows) {
+    let ended = |work: &&mut Work| {
+        let all = matches!(&work.content, Content::Message { chunks, ended: true, .. } if chunks.is_empty());
+        all && work.outcome.is_none()
+    };
+    let mut ended: Vec<&mut Work> = works.iter_mut().filter(ended).collect();
+    let streams = ended.iter().flat_map(|work| match &work.content {
+        Content::Message { streams, .. } => &streams[..],
+        Content::Batch(_) => &[],
+    });
+    let mut digests = finalize_many(&streams.collect::<Vec<_>>(), rows).into_iter();
+    for work in &mut ended {
+        if let Content::Message { streams, .. } = &work.content {
+            work.outcome = Some(Ok(digests.by_ref().take(streams.len()).collect()));
+        }
+    }
+}
+
+/// Short messages that are hashed in one go.
+pub(super) trait Messages: Send {
+    /// What they weigh: their bytes, and for each a block, which is about what its end costs.
+    fn bytes(&self) -> usize;
+
+    fn run(&mut self, rows: &FamilyRows) -> Result<Vec<Digest>, JobError>;
+}
+
+/// Messages of one type, by one algorithm.
+pub(super) struct Batch<B> {
+    algorithm: Algorithm,
+    messages: Vec<B>,
+    pub(super) bytes: usize,
+}
+
+impl<B> Batch<B> {
+    pub(super) fn new(algorithm: Algorithm) -> Self {
+        Batch { algorithm, messages: Vec::new(), bytes: 0 }
+    }
+
+    pub(super) fn push(&mut self, message: B, length: usize) {
+        self.messages.push(message);
+        self.bytes += length + MAX_BLOCK_BYTES / 2;
+    }
+}
+
+impl<B: AsRef<[u8]> + Send> Messages for Batch<B> {
+    fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    fn run(&mut self, rows: &FamilyRows) -> Result<Vec<Digest>, JobError> {
+        let messages = std::mem::take(&mut self.messages);
+        let algorithm = self.algorithm;
+        let digests = guard(|| {
+            let slices: Vec<&[u8]> = messages.iter().map(AsRef::as_ref).collect();
+            let mut digests = vec![Digest::default(); slices.len()];
+            with_family!(algorithm, F, start => {
+                let lanes = || F::rows(rows).of(F::plan());
+                batch::fill_here(lanes, start, &slices, &mut digests, |bytes| Digest::new(bytes, algorithm));
+            });
+            digests
+        });
+        guard(|| drop(messages))?;
+        digests
+    }
+}

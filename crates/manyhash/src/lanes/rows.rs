@@ -1,0 +1,53 @@
+//! How full lanes have been.
+
+use super::{Advance, Plan};
+use manyhash_core::kernel::MAX_LANES;
+use manyhash_core::{Family, LaneStates};
+use std::cell::Cell;
+
+/// Rows, a block of each lane in use, that have been advanced, by the number of lanes in use.
+#[derive(Clone, Debug)]
+pub(crate) struct Rows([Cell<u64>; MAX_LANES + 1]);
+
+impl Default for Rows {
+    fn default() -> Self {
+        Rows([const { Cell::new(0) }; MAX_LANES + 1])
+    }
+}
+
+impl Rows {
+    pub(crate) fn add(&self, lanes: usize, rows: usize) {
+        let cell = &self.0[lanes.min(MAX_LANES)];
+        cell.set(cell.get() + rows as u64);
+    }
+
+    /// The numbers of lanes that were in use, with the rows.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
+        self.0.iter().map(Cell::get).enumerate().filter(|(_, rows)| *rows > 0)
+    }
+
+    pub(crate) fn add_all(&self, other: &Rows) {
+        other.iter().for_each(|(lanes, rows)| self.add(lanes, rows as usize));
+    }
+
+    /// The plan, watched.
+    pub(crate) fn of<'a, F: Family>(&'a self, plan: &'a Plan<F>) -> impl Advance<F> + 'a {
+        Watched { plan, rows: self }
+    }
+}
+
+struct Watched<'a, F: Family> {
+    plan: &'a Plan<F>,
+    rows: &'a Rows,
+}
+
+impl<F: Family> Advance<F> for Watched<'_, F> {
+    fn width(&self) -> usize {
+        self.plan.width()
+    }
+
+    fn compress(&self, states: &mut LaneStates<F>, messages: &[&[u8]], blocks: usize) {
+        self.rows.add(messages.len(), blocks);
+        self.plan.compress(states, messages, blocks);
+    }
+}
