@@ -30,6 +30,8 @@ mod inner;
 mod links;
 mod schedule;
 mod shared;
+#[cfg(test)]
+mod simulation;
 mod slots;
 mod stats;
 mod stream;

@@ -11,18 +11,40 @@ use manyhash_core::{Algorithm, Family};
 pub(super) struct Costs {
     /// For one message and more, up to the number that costs least for each of them. Never falls.
     seconds: Vec<f64>,
+    /// Numbers of messages above which a further one costs more.
+    steps: Vec<usize>,
 }
 
-/// A number of messages on a number of cores.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+/// Messages on cores: some cores with many side by side, others with fewer, which are done with theirs sooner.
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Share {
+    pub(super) wide: Groups,
+    pub(super) narrow: Groups,
+    /// Bytes a second, all messages together.
+    pub(super) rate: f64,
+}
+
+/// Cores with equally many messages side by side.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Groups {
     pub(super) cores: usize,
-    /// Messages on each core, side by side.
+    /// Messages on each core.
     pub(super) lanes: usize,
 }
 
-/// How much sooner all cores must be done for more of them to be used than need be.
-const SOONER: f64 = 1.1;
+impl Share {
+    fn cores(&self) -> usize {
+        self.wide.cores + self.narrow.cores
+    }
+
+    /// Messages that are advanced at once.
+    pub(super) fn lanes(&self) -> usize {
+        self.wide.cores * self.wide.lanes + self.narrow.cores * self.narrow.lanes
+    }
+}
+
+/// How much faster all must go for more cores to be used than need be.
+const FASTER: f64 = 1.15;
 
 impl Costs {
     /// By the plans of the algorithms, each of which is measured if that was not done before in this process.
@@ -48,7 +70,8 @@ impl Costs {
         let each = |lanes: usize| seconds[lanes - 1] / lanes as f64;
         let widest = (1..=seconds.len()).min_by(|a, b| each(*a).total_cmp(&each(*b))).unwrap_or(1);
         seconds.truncate(widest);
-        Costs { seconds }
+        let steps = (1..=widest).filter(|lanes| seconds.get(*lanes).is_none_or(|next| *next > seconds[lanes - 1]));
+        Costs { steps: steps.collect(), seconds }
     }
 
     /// Messages side by side that cost least for each of them.
@@ -61,18 +84,44 @@ impl Costs {
         self.seconds[lanes.clamp(1, self.width()) - 1]
     }
 
-    /// How many of the cores so many equal messages should be on: as few as will do, for lanes are cheaper than cores,
-    /// but all that are needed to be done sooner by more than [`SOONER`].
+    /// How so many messages are best laid out over so many cores: on as few as will do, for lanes are cheaper than
+    /// cores, but on all that are needed to be no more than [`FASTER`] slower than can be.
+    ///
+    /// Where these are fewer lanes than messages, the messages take turns.
     pub(super) fn share(&self, messages: usize, cores: usize) -> Share {
         let (messages, cores) = (messages.max(1), cores.max(1));
         if messages >= cores * self.width() {
-            return Share { cores, lanes: self.width() };
+            let wide = Groups { cores, lanes: self.width() };
+            return self.rated(messages, wide, Groups { cores: 0, lanes: 1 });
         }
-        let soonest = self.seconds(messages.div_ceil(cores));
-        let least = messages.div_ceil(self.width());
-        let share = |cores| Share { cores, lanes: messages.div_ceil(cores) };
-        let good = |share: &Share| self.seconds(share.lanes) <= SOONER * soonest;
-        (least..=cores).map(share).find(good).unwrap_or(share(cores))
+        let shares = || {
+            let pairs = self.steps.iter().flat_map(|wide| self.steps.iter().map(move |narrow| (*wide, *narrow)));
+            pairs.filter(|(wide, narrow)| narrow <= wide).flat_map(move |(wide, narrow)| {
+                // All lanes of all cores used, or a core more or less of the wide ones.
+                let all = messages.saturating_sub(cores * narrow).checked_div(wide - narrow).unwrap_or(0);
+                [all, messages / wide, messages.div_ceil(wide)].map(|count| {
+                    let wide = Groups { cores: count.min(cores), lanes: wide };
+                    let left = messages.saturating_sub(wide.cores * wide.lanes);
+                    let narrow = Groups { cores: left.div_ceil(narrow).min(cores - wide.cores), lanes: narrow };
+                    self.rated(messages, wide, narrow)
+                })
+            })
+        };
+        let best = shares().map(|share| share.rate).fold(0.0, f64::max);
+        let good = shares().filter(|share| share.rate * FASTER >= best);
+        let fewest = good.min_by(|a, b| a.cores().cmp(&b.cores()).then(b.rate.total_cmp(&a.rate)));
+        let share = fewest.unwrap_or_else(|| {
+            self.rated(messages, Groups { cores, lanes: 1 }, Groups { cores: 0, lanes: 1 })
+        });
+        if share.wide.cores > 0 { share } else { Share { wide: share.narrow, narrow: share.wide, ..share } }
+    }
+
+    fn rated(&self, messages: usize, wide: Groups, narrow: Groups) -> Share {
+        let rate = |messages: usize, lanes: usize| messages as f64 / self.seconds(lanes);
+        // The narrow ones are faster: they are filled first.
+        let in_narrow = messages.min(narrow.cores * narrow.lanes);
+        let in_wide = (messages - in_narrow).min(wide.cores * wide.lanes);
+        Share { wide, narrow, rate: rate(in_narrow, narrow.lanes) + rate(in_wide, wide.lanes) }
     }
 
     /// The widest group in which a byte takes no longer than this, if a message alone does not.
@@ -99,17 +148,21 @@ mod tests {
         // One message 1 s, two to four together 1.8 s.
         let costs = Costs::new(vec![1.0, 1.8, 1.8, 1.8]);
         let share = |messages, cores| {
-            let Share { cores, lanes } = costs.share(messages, cores);
-            (cores, lanes)
+            let Share { wide, narrow, .. } = costs.share(messages, cores);
+            [(wide.cores, wide.lanes), (narrow.cores, narrow.lanes)].into_iter().filter(|(cores, _)| *cores > 0).collect()
         };
-        assert_eq!(costs.width(), 4);
-        assert_eq!(share(1, 8), (1, 1));
-        assert_eq!(share(2, 8), (2, 1));
-        assert_eq!(share(8, 8), (8, 1));
-        assert_eq!(share(9, 8), (5, 2));
-        assert_eq!(share(4, 2), (1, 4));
-        assert_eq!(share(6, 2), (2, 3));
-        assert_eq!(share(100, 2), (2, 4));
+        let check = |messages, cores, expected: &[(usize, usize)]| {
+            let share: Vec<(usize, usize)> = share(messages, cores);
+            assert_eq!(share, expected, "{messages} messages on {cores} cores");
+        };
+        assert_eq!((costs.width(), &costs.steps[..]), (4, &[1, 4][..]));
+        check(1, 8, &[(1, 1)]);
+        check(2, 8, &[(2, 1)]);
+        check(8, 8, &[(8, 1)]);
+        check(4, 1, &[(1, 4)]);
+        check(5, 2, &[(1, 4), (1, 1)]);
+        check(8, 2, &[(2, 4)]);
+        check(100, 2, &[(2, 4)]);
         assert_eq!((costs.widest_within(0.5), costs.widest_within(1.0), costs.widest_within(2.0)), (1, 1, 4));
     }
 

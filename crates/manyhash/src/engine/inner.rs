@@ -311,7 +311,7 @@ impl Inner {
         let lanes = if wide { costs.width() } else { 1 };
         let seconds = job.backlog as f64 * costs.seconds(lanes) / lanes as f64;
         let alone = || {
-            if wide { others == 0 } else { costs.share(others + 1, self.schedule.cores()).lanes == 1 }
+            if wide { others == 0 } else { costs.share(others + 1, self.schedule.cores()).wide.lanes == 1 }
         };
         seconds <= TINY || (seconds <= SMALL && alone())
     }

@@ -15,6 +15,7 @@
 
 use super::costs::{Costs, Share};
 use super::links::{Links, List};
+use std::iter::repeat_n;
 
 /// A job, by the index of its slot.
 pub(super) type Job = u32;
@@ -30,6 +31,8 @@ pub(super) struct Schedule {
     links: Links,
     /// Bytes taken so far: the clock of the deadlines.
     taken: u64,
+    /// Lanes given to jobs while others waited.
+    shared_lanes: usize,
 }
 
 /// What is known of a job that waits or is in a group.
@@ -113,7 +116,7 @@ const LOOK: usize = 64;
 impl Schedule {
     pub(super) fn new(cores: usize) -> Self {
         let (pools, groups, entries, links) = (Vec::new(), Vec::new(), Vec::new(), Links::default());
-        Schedule { cores: cores.max(1), pools, groups, entries, links, taken: 0 }
+        Schedule { cores: cores.max(1), pools, groups, entries, links, taken: 0, shared_lanes: 0 }
     }
 
     /// A further pool; it goes by the number of pools before it.
@@ -230,7 +233,10 @@ impl Schedule {
     fn take_common(&mut self, index: usize, choice: &Choice, jobs: &mut Vec<(Job, u64)>) {
         let mut long = choice.lanes;
         if self.pools[index].waiting > choice.lanes {
-            long = choice.lanes * LONG_LANES.0 / LONG_LANES.1;
+            // On an average: of a single lane, three slices in four.
+            let before = self.shared_lanes * LONG_LANES.0 / LONG_LANES.1;
+            self.shared_lanes = self.shared_lanes.wrapping_add(choice.lanes) % (LONG_LANES.1 << 16);
+            long = (self.shared_lanes * LONG_LANES.0 / LONG_LANES.1).saturating_sub(before);
         }
         let (mut bytes, mut longest) = (0, 0);
         for _ in 0..choice.lanes {
@@ -315,22 +321,22 @@ impl Schedule {
             let bytes = (seconds / pool.costs.seconds(lanes)) as u64;
             bytes.next_multiple_of(GRAIN)
         };
-        let long_running = running(Kind::Long).count();
-        if long_running < layout.long.len() {
-            let lanes = layout.long[long_running];
+        let wide = layout.rest.wide;
+        let fair = pool.bytes / layout.rest.lanes() as u64;
+        if running(Kind::Long).count() < layout.long + layout.rest.narrow.cores {
             let longest = pool.longest(&self.links, &self.entries)?;
             let left = self.entries[longest as usize].left as f64;
-            if left * pool.costs.seconds(layout.rest.lanes) > layout.seconds {
+            let within = pool.costs.widest_within(SLACK * layout.seconds / left.max(1.0));
+            let lanes = if layout.rest.narrow.cores > 0 { within.min(layout.rest.narrow.lanes) } else { within };
+            if lanes < wide.lanes {
                 return Some(Choice { kind: Kind::Long, lanes, slice: slice(lanes), long: 0, fair: 0 });
             }
         }
-        if running(Kind::Common).count() >= layout.rest.cores {
+        if running(Kind::Common).count() >= wide.cores {
             return None;
         }
-        let lanes = layout.rest.lanes;
-        let all_lanes = (layout.rest.cores * lanes) as u64;
-        let fair = pool.bytes / all_lanes;
-        Some(Choice { kind: Kind::Common, lanes, slice: slice(lanes), long: fair / 2, fair: (fair / 2).max(GRAIN) })
+        let (lanes, slice) = (wide.lanes, slice(wide.lanes));
+        Some(Choice { kind: Kind::Common, lanes, slice, long: fair / 2, fair: (fair / 2).max(GRAIN) })
     }
 
     /// How the jobs of a pool are best laid out over so many cores.
@@ -339,31 +345,36 @@ impl Schedule {
         let costs = &pool.costs;
         let whole = |bytes: u64, jobs: usize, cores: usize| {
             let share = costs.share(jobs, cores);
-            let lanes = (share.cores * share.lanes).min(jobs.max(1));
-            (share, bytes as f64 * costs.seconds(share.lanes) / lanes as f64)
+            (share, bytes as f64 / share.rate)
         };
         let (rest, seconds) = whole(pool.bytes, jobs, cores);
         let groups = self.groups.iter().flatten().filter(|group| group.pool == index && group.kind != Kind::Wide);
         let longest = pool.longest(&self.links, &self.entries).map(|job| self.entries[job as usize].left);
         let longest = groups.clone().map(|group| group.longest).chain(longest).max().unwrap_or(0);
-        let mut layout = Layout { seconds: seconds.max(longest as f64 * costs.seconds(1)), long: Vec::new(), rest };
-        if cores == 1 || longest as f64 * costs.seconds(rest.lanes) <= SLACK * layout.seconds {
+        let mut layout = Layout { seconds: seconds.max(longest as f64 * costs.seconds(1)), long: 0, rest };
+        if cores == 1 || longest as f64 * costs.seconds(rest.wide.lanes) <= SLACK * layout.seconds {
             return layout;
         }
-        let mut lefts: Vec<u64> = groups.map(|group| group.longest).collect();
+        // Of a group's other jobs only the sum is known.
+        let mut lefts: Vec<u64> = Vec::new();
+        for group in groups {
+            let others = (group.bytes - group.longest).checked_div(group.jobs as u64 - 1).unwrap_or(0);
+            lefts.push(group.longest);
+            lefts.extend(repeat_n(others, group.jobs - 1));
+        }
         pool.long(&self.links, &self.entries, cores * costs.width(), &mut lefts);
         lefts.sort_unstable_by_key(|left| std::cmp::Reverse(*left));
         // The fewer cores are left for the rest, the longer that takes, and the wider the groups of the long ones may
         // be; a few rounds settle it.
         for _ in 0..4 {
-            layout.long.clear();
+            layout.long = 0;
             let (mut jobs, mut bytes, mut lefts) = (jobs, pool.bytes, lefts.iter());
             loop {
-                let cores = cores - layout.long.len();
+                let cores = cores - layout.long;
                 let (share, seconds) = whole(bytes, jobs, cores);
                 layout.rest = share;
                 let Some(left) = lefts.next() else { break };
-                if cores == 1 || jobs <= 1 || *left as f64 * costs.seconds(share.lanes) <= SLACK * layout.seconds {
+                if cores == 1 || jobs <= 1 || *left as f64 * costs.seconds(share.wide.lanes) <= SLACK * layout.seconds {
                     layout.seconds = layout.seconds.max(seconds);
                     break;
                 }
@@ -371,7 +382,7 @@ impl Schedule {
                 let beside = lefts.by_ref().take(lanes - 1).sum::<u64>();
                 bytes = bytes.saturating_sub(left + beside);
                 jobs -= lanes;
-                layout.long.push(lanes);
+                layout.long += 1;
             }
         }
         layout
@@ -396,8 +407,8 @@ struct Choice {
 struct Layout {
     /// What all of it will take.
     seconds: f64,
-    /// The lanes of each group that begins with a long job.
-    long: Vec<usize>,
+    /// Groups that begin with a long job.
+    long: usize,
     rest: Share,
 }
 
