@@ -102,9 +102,7 @@ fn json_has_every_figure_of_every_load() {
         let subjects = outcome["subjects"].as_array().expect("subjects");
         assert_eq!((subjects.len(), &subjects[0]["name"]), (1, &"manyhash".into()));
         assert!(threads == 0 || subjects[0]["threads"] == threads);
-        assert!(
-            (0.0..=1.0).contains(&float(&subjects[0], "lane_occupancy")) && float(&subjects[0], "lane_occupancy") > 0.0
-        );
+        assert!((0.0..=1.0).contains(&float(&subjects[0], "lane_occupancy")), "{hash}");
         assert_subject(&subjects[0], total, producers);
     }
 }

@@ -11,6 +11,7 @@ use super::subject::{Failure, Message};
 use manyhash::Digest;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::task::yield_now;
 use tokio::time::{Instant, sleep_until};
 
 /// What the producers share.
@@ -38,6 +39,8 @@ pub(super) async fn produce(
         }
         content.fill(producer, position, chunk.as_mut());
         message.write(chunk).await?;
+        // A producer that never has to wait would keep the others of its thread from their turns.
+        yield_now().await;
     }
     message.finish().await
 }
