@@ -26,7 +26,7 @@ use buffers::Buffers;
 use clap::{ValueEnum, value_parser};
 use content::Content;
 use engine::Hashing;
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressFinish, ProgressStyle};
 use load::Load;
 use manyhash::{Algorithm, Digest};
 use outcome::{Figures, Outcome};
@@ -66,8 +66,8 @@ pub struct Arguments {
     #[arg(long, value_name = "SIZE", default_value = "1G", value_parser = size::some)]
     total_size: u64,
 
-    /// Bytes a second of each producer; 0 is as fast as it can
-    #[arg(long, value_name = "SIZE", default_value = "0", value_parser = size::size)]
+    /// Bytes a second of each producer, written as a SIZE; 0 is as fast as it can
+    #[arg(long, value_name = "RATE", default_value = "0", value_parser = size::size)]
     speed: u64,
 
     /// Threads that hash; 0 is one a core
@@ -136,7 +136,7 @@ fn experiment(arguments: &Arguments) -> Result<Outcome, Failure> {
     let buffers = Buffers::new(load.buffers, load.chunk_size);
     let shared = Arc::new(Shared { load: load.clone(), content, buffers });
     let subjects = subjects(arguments, &shared, &expected, &bar)?;
-    bar.finish_and_clear();
+    drop(bar);
 
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let outcome = Outcome { version: env!("CARGO_PKG_VERSION"), backend, cores, load, subjects, verified: true };
@@ -167,8 +167,8 @@ fn subjects(
     }
 }
 
-/// A bar on standard error; hidden where that is no terminal.
+/// A bar on standard error, gone when it is dropped; hidden where that is no terminal.
 fn progress(load: &Load) -> ProgressBar {
     let style = ProgressStyle::with_template("{msg} {wide_bar} {bytes} of {total_bytes}, {bytes_per_sec}, {eta} left");
-    ProgressBar::new(load.total_size).with_style(style.expect("it is a template"))
+    ProgressBar::new(load.total_size).with_style(style.expect("it is a template")).with_finish(ProgressFinish::AndClear)
 }
