@@ -7,8 +7,12 @@
 pub mod arguments;
 pub mod console;
 pub mod escape;
+mod figures;
 pub mod manysum;
 pub mod name;
+mod noise;
 pub mod output;
 pub mod quote;
+pub mod simulate;
 pub mod speed;
+mod whole_file;

@@ -1,7 +1,7 @@
 //! `manyhash`: the toolbox, one subcommand a tool.
 
 use clap::{Parser, Subcommand};
-use manyhash_cli::{arguments, speed};
+use manyhash_cli::{arguments, simulate, speed};
 use std::process::ExitCode;
 
 /// Tools around hashing many messages at once.
@@ -14,11 +14,13 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Tool {
+    Simulate(simulate::Arguments),
     Speed(speed::Arguments),
 }
 
 fn main() -> ExitCode {
     match arguments::parse() {
+        Ok(Arguments { tool: Tool::Simulate(arguments) }) => simulate::main(arguments),
         Ok(Arguments { tool: Tool::Speed(arguments) }) => speed::main(arguments),
         Err(status) => status,
     }

@@ -2,6 +2,7 @@
 
 use super::load::{Load, Way, WrongDigest};
 use super::report::{AllCores, Lanes, Plan, Report, Single};
+use crate::noise::noise;
 use manyhash::Algorithm;
 use std::time::Duration;
 
@@ -82,36 +83,14 @@ fn sample(seconds: f64, loads: usize) -> Duration {
     Duration::try_from_secs_f64(seconds / f64::from(samples)).unwrap_or(Duration::MAX).max(MIN_SAMPLE)
 }
 
-/// Bytes without a pattern, so that no two messages are the same: Marsaglia's xorshift64.
-fn noise(length: usize) -> Vec<u8> {
-    let mut bytes = vec![0; length];
-    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
-    for chunk in bytes.chunks_mut(8) {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        chunk.copy_from_slice(&state.to_le_bytes()[..chunk.len()]);
-    }
-    bytes
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{MIN_SAMPLE, noise, sample};
+    use super::{MIN_SAMPLE, sample};
     use std::time::Duration;
 
     #[test]
     fn samples_fill_the_time() {
         assert_eq!(sample(5.6, 8), Duration::from_millis(100));
         assert_eq!((sample(1e-300, 8), sample(1e300, 8)), (MIN_SAMPLE, Duration::MAX));
-    }
-
-    #[test]
-    fn noise_does_not_repeat() {
-        let bytes = noise(8003);
-        let mut words: Vec<_> = bytes.chunks_exact(8).collect();
-        words.sort_unstable();
-        words.dedup();
-        assert_eq!((bytes.len(), words.len()), (8003, 1000));
     }
 }

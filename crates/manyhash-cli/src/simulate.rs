@@ -1,0 +1,174 @@
+//! The tool `manyhash simulate`: the producers and consumers of storage software, and how the hashing keeps up.
+//!
+//! Producers fill chunks, each of its own message, and hand them over without a copy to whoever hashes them: the engine,
+//! and for comparison OpenSSL. The digests of all messages are checked.
+
+mod buffers;
+mod chart;
+mod content;
+#[cfg(feature = "openssl")]
+mod contexts;
+mod engine;
+mod load;
+mod outcome;
+mod page;
+mod produce;
+mod run;
+mod series;
+mod size;
+mod subject;
+mod table;
+
+use crate::arguments::algorithm_help;
+use crate::console::Console;
+use crate::whole_file::WholeFile;
+use buffers::Buffers;
+use clap::{ValueEnum, value_parser};
+use content::Content;
+use engine::Hashing;
+use indicatif::{ProgressBar, ProgressFinish, ProgressStyle};
+use load::Load;
+use manyhash::{Algorithm, Digest};
+use outcome::{Figures, Outcome};
+use produce::Shared;
+use std::io;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use subject::Failure;
+
+/// Simulate producers whose data is hashed as it comes.
+///
+/// Each producer sends one message, in chunks. It takes a free buffer, copies prepared bytes into it, once they would
+/// have come at its SPEED, and hands it over; what it hands over is hashed as part of its message and goes back to the
+/// free buffers. The copy is the producers' own work, on threads of their own, of which there is one a core at the most.
+/// The digests of all messages are checked.
+///
+/// Each message has a slot: free before its first chunk and after its end, filling while nothing of it is left to hash,
+/// ready when there is, hashing while a thread hashes it, and done when its digest waits to be fetched. The slots are counted again and
+/// again, from every millisecond on to about 200 times in all.
+///
+/// A SIZE is a number of bytes: 4096, 64K or 64KiB (of 1024), 10MB (of 1000), and so on for G, T, P and E.
+#[derive(clap::Args)]
+pub struct Arguments {
+    #[arg(long, value_name = "ALGORITHM", default_value = "sha256", help = algorithm_help())]
+    hash: Algorithm,
+
+    /// Producers, each with a message of its own; 65536 at the most
+    #[arg(long, value_name = "N", default_value = "64", value_parser = value_parser!(u64).range(1..=load::MAX_PRODUCERS))]
+    producers: u64,
+
+    /// Bytes that a producer hands over at once; the last time, what is left
+    #[arg(long, value_name = "SIZE", default_value = "64K", value_parser = size::some)]
+    chunk_size: u64,
+
+    /// Bytes of all producers together, in equal shares
+    #[arg(long, value_name = "SIZE", default_value = "1G", value_parser = size::some)]
+    total_size: u64,
+
+    /// Bytes a second of each producer, written as a SIZE; 0 is as fast as it can
+    #[arg(long, value_name = "RATE", default_value = "0", value_parser = size::size)]
+    speed: u64,
+
+    /// Threads that hash; 0 is one a core
+    #[arg(long, value_name = "N", default_value = "0", value_parser = value_parser!(u64).range(0..=1024))]
+    threads: u64,
+
+    /// Bytes of chunks in memory at the most; four chunks of each producer are used if they are less
+    #[arg(long, value_name = "SIZE", default_value = "1G", value_parser = size::some)]
+    memory: u64,
+
+    /// Run the same with other software too, a context for each producer, on as many threads
+    #[arg(long, value_name = "PEER")]
+    with: Option<Peer>,
+
+    /// Print a JSON object
+    #[arg(long)]
+    json: bool,
+
+    /// Write a page with charts to FILE, in HTML; it needs nothing else to be read
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
+}
+
+/// Whom to compare with.
+#[derive(Clone, Copy, ValueEnum)]
+enum Peer {
+    Openssl,
+}
+
+/// Runs it, and returns its exit status: 1 if anything went wrong.
+pub fn main(arguments: Arguments) -> ExitCode {
+    let mut console = Console::new("manyhash");
+    let outcome = run(&mut console, &arguments);
+    console.finish(outcome)
+}
+
+fn run(console: &mut Console, arguments: &Arguments) -> io::Result<bool> {
+    match experiment(arguments) {
+        Ok(outcome) if arguments.json => console.line(&[&serde_json::to_vec(&outcome)?[..], b"\n"].concat())?,
+        Ok(outcome) => console.line(outcome.to_string().as_bytes())?,
+        Err(failure) => {
+            console.message(failure.to_string());
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+fn experiment(arguments: &Arguments) -> Result<Outcome, Failure> {
+    let backend = manyhash::backend()?.name();
+    let load = Load::new(arguments)?;
+    if matches!(arguments.with, Some(Peer::Openssl)) && !cfg!(feature = "openssl") {
+        return Err(Failure::BuiltWithoutOpenSsl);
+    }
+    // Before anything is measured: it would be a pity if nobody could see the figures.
+    let report = arguments
+        .report
+        .as_deref()
+        .map(|path| WholeFile::check(path).map_err(|error| Failure::Report { path: path.to_owned(), error }));
+    let report = report.transpose()?;
+
+    let content = Content::new();
+    let bar = progress(&load);
+    bar.set_message("preparing");
+    let expected = content.digests(&load);
+    let buffers = Buffers::new(load.buffers, load.chunk_size);
+    let shared = Arc::new(Shared { load: load.clone(), content, buffers });
+    let subjects = subjects(arguments, &shared, &expected, &bar)?;
+    drop(bar);
+
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let outcome = Outcome { version: env!("CARGO_PKG_VERSION"), backend, cores, load, subjects, verified: true };
+    if let Some(report) = report {
+        let written = report.write(page::page(&outcome).as_bytes());
+        written.map_err(|error| Failure::Report { path: report.path().to_owned(), error })?;
+    }
+    Ok(outcome)
+}
+
+/// The figures of the engine, and of whom it is compared with.
+fn subjects(
+    arguments: &Arguments,
+    shared: &Arc<Shared>,
+    expected: &[Digest],
+    bar: &ProgressBar,
+) -> Result<Vec<Figures>, Failure> {
+    let engine = Hashing::new(&shared.load, arguments.threads as usize)?;
+    let figures = run::run(&engine, shared, expected, bar)?;
+    drop(engine);
+    match arguments.with {
+        #[cfg(feature = "openssl")]
+        Some(Peer::Openssl) => {
+            let contexts = contexts::Contexts::new(shared.load.algorithm, figures.threads)?;
+            Ok(vec![figures, run::run(&contexts, shared, expected, bar)?])
+        }
+        _ => Ok(vec![figures]),
+    }
+}
+
+/// A bar on standard error, gone when it is dropped; hidden where that is no terminal.
+fn progress(load: &Load) -> ProgressBar {
+    let style = ProgressStyle::with_template("{msg} {wide_bar} {bytes} of {total_bytes}, {bytes_per_sec}, {eta} left");
+    ProgressBar::new(load.total_size).with_style(style.expect("it is a template")).with_finish(ProgressFinish::AndClear)
+}
