@@ -27,6 +27,10 @@ pub(crate) enum Error {
     OpenSsl(#[from] openssl::error::ErrorStack),
     #[error("--threads: {0}")]
     Threads(#[from] rayon::ThreadPoolBuildError),
+    #[error("the engine: {0}")]
+    Engine(#[from] manyhash::engine::BuildError),
+    #[error("the engine: {0}")]
+    Job(#[from] manyhash::engine::JobError),
     #[error("the picture: {0}")]
     Draw(#[from] plotters::drawing::DrawingAreaErrorKind<std::io::Error>),
     #[error("--plot {path}: {error}", path = path.display())]

@@ -17,6 +17,7 @@ use crate::{measure, report, verify};
 use clap::builder::RangedU64ValueParser;
 use figure::{Figure, Point};
 use hashing::{Expected, Subject};
+use manyhash::engine::Engine;
 use manyhash::{Algorithm, UnknownAlgorithm};
 use receiver::{Receiver, Sample};
 use std::io::Write;
@@ -74,6 +75,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Error> {
     let longest = *lengths.iter().max().expect("there is a length");
     let content = sender::content(longest);
     let mut receiver = Receiver::new(sender::Sender::start(longest)?)?;
+    let engine = Engine::builder().threads(0).build()?;
 
     let mut out = std::io::stdout().lock();
     if !args.json {
@@ -88,7 +90,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Error> {
         for (tasks, expected) in tasks.iter().flat_map(|tasks| expected.iter().map(move |expected| (tasks, expected))) {
             receiver.connect(*tasks)?;
             let point = Point { algorithms, tasks: *tasks, length: expected.length(), backend };
-            let samples = samples(&mut receiver, expected, rounds, duration)?;
+            let samples = samples(&mut receiver, &engine, expected, rounds, duration)?;
             let figures = Figure::all(&point, &samples);
             if args.json {
                 figures.iter().try_for_each(|figure| writeln!(out, "{}", figure.json()))?;
@@ -113,18 +115,19 @@ fn expected(algorithms: &[Algorithm], object: &[u8]) -> Result<Arc<Expected>, Er
 /// The samples of every subject, one a round.
 fn samples(
     receiver: &mut Receiver,
+    engine: &Engine,
     expected: &Arc<Expected>,
     rounds: usize,
     duration: Duration,
 ) -> Result<Vec<Vec<Sample>>, Error> {
     // An object a task, which checks digests and warms up.
     for subject in Subject::ALL {
-        receiver.sample(subject, expected, Duration::ZERO)?;
+        receiver.sample(subject, engine, expected, Duration::ZERO)?;
     }
     let mut samples: Vec<Vec<Sample>> = Subject::ALL.map(|_| Vec::new()).into();
     for round in 0..rounds {
         for at in measure::turns(round, samples.len()) {
-            samples[at].push(receiver.sample(Subject::ALL[at], expected, duration)?);
+            samples[at].push(receiver.sample(Subject::ALL[at], engine, expected, duration)?);
         }
     }
     Ok(samples)

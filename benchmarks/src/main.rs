@@ -2,10 +2,11 @@
 //!
 //! A [load] says which messages are hashed, a [subject] hashes them. Every subject's digests are
 //! [checked](verify) before anything is timed; then all are [measured](measure) in turns, and the medians
-//! [reported](report). What does not fit that (threads that contend, objects from a network) is an experiment of
-//! its own: [`threads`] and [`ingest`].
+//! [reported](report). What does not fit that (threads that contend, objects from a network, streams) is an
+//! experiment of its own: [`threads`], [`ingest`] and [`engine`].
 
 mod cpu;
+mod engine;
 mod error;
 mod ingest;
 mod load;
@@ -37,6 +38,8 @@ enum Experiment {
     Threads(threads::Args),
     /// Objects received from a socket by many tasks at once, and hashed as they come
     Ingest(ingest::Args),
+    /// Streams of one engine thread beside a batch on one thread
+    Engine(engine::Args),
     /// Sends what `ingest` receives
     #[command(hide = true)]
     Sender(ingest::SenderArgs),
@@ -57,6 +60,7 @@ fn run(cli: Cli) -> Result<(), Error> {
         None => cli.load.map_or(Ok(()), |args| run::run(&args)),
         Some(Experiment::Threads(args)) => threads::run(&args),
         Some(Experiment::Ingest(args)) => ingest::run(&args),
+        Some(Experiment::Engine(args)) => engine::run(&args),
         Some(Experiment::Sender(args)) => ingest::send(&args),
     }
 }

@@ -13,6 +13,7 @@ use crate::{cpu, measure, report};
 use clap::builder::RangedU64ValueParser;
 use figure::Figure;
 use manyhash::Algorithm;
+use manyhash::engine::Engine;
 use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Barrier;
@@ -53,12 +54,13 @@ pub(crate) fn run(args: &Args) -> Result<(), Error> {
     let count = args.count.unwrap_or(if args.quick { 200_000 } else { 10_000_000 });
     let rounds = args.rounds.map_or(3, |rounds| rounds as usize);
     let strings = strings::random(count);
+    let engine = Engine::builder().threads(0).build()?;
 
     for algorithm in &args.algorithm {
         let expected = Expected::new(*algorithm, &strings)?;
         for threads in &args.threads {
             for subject in Subject::ALL {
-                pass(subject, *algorithm, &strings, *threads, |start| expected.check(subject.name(), start))?;
+                pass(subject, &engine, *algorithm, &strings, *threads, |start| expected.check(subject.name(), start))?;
             }
         }
     }
@@ -75,7 +77,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Error> {
             for round in 0..rounds {
                 for at in measure::turns(round, passes.len()) {
                     let subject = Subject::ALL[at];
-                    passes[at].push(pass(subject, *algorithm, &strings, *threads, |_| Discard)?);
+                    passes[at].push(pass(subject, &engine, *algorithm, &strings, *threads, |_| Discard)?);
                 }
             }
             for (subject, passes) in Subject::ALL.into_iter().zip(passes) {
@@ -107,13 +109,14 @@ struct Pass {
 /// the place of the part's first string.
 fn pass<S: Sink>(
     subject: Subject,
+    engine: &Engine,
     algorithm: Algorithm,
     strings: &[Text],
     threads: usize,
     sink: impl Fn(usize) -> S + Sync,
 ) -> Result<Pass, Error> {
     let length = strings.len().div_ceil(threads);
-    let workers = subject.workers(algorithm, strings.len().div_ceil(length))?;
+    let workers = subject.workers(engine, algorithm, strings.len().div_ceil(length))?;
     let ready = Barrier::new(workers.len());
     let before = cpu::time();
     // The time is from the start of the first thread to the end of the last, all of them being there already.
@@ -138,34 +141,36 @@ fn pass<S: Sink>(
 
 #[cfg(test)]
 mod tests {
-    use super::pass;
     use super::strings::{self, Expected};
     use super::subject::{Discard, Subject};
+    use super::{Engine, pass};
     use crate::error::Error;
     use manyhash::Algorithm;
 
     #[test]
     fn every_subject_is_right_on_any_number_of_threads() {
+        let engine = Engine::builder().threads(1).build().unwrap();
         let strings = strings::random(10_000);
         for algorithm in [Algorithm::Md5, Algorithm::Sha256] {
             let expected = Expected::new(algorithm, &strings).unwrap();
             for (subject, threads) in Subject::ALL.into_iter().flat_map(|subject| [(subject, 1), (subject, 3)]) {
                 let sink = |start| expected.check(subject.name(), start);
-                pass(subject, algorithm, &strings, threads, sink).unwrap();
+                pass(subject, &engine, algorithm, &strings, threads, sink).unwrap();
             }
         }
         // More threads than strings.
-        pass(Subject::Own, Algorithm::Md5, &strings[..5], 4, |_| Discard).unwrap();
+        pass(Subject::Own, &engine, Algorithm::Md5, &strings[..5], 4, |_| Discard).unwrap();
     }
 
     #[test]
     fn a_wrong_digest_is_an_error() {
+        let engine = Engine::builder().threads(1).build().unwrap();
         let mut strings = strings::random(10_000);
         let expected = Expected::new(Algorithm::Md5, &strings).unwrap();
         strings[7001][5] ^= 1;
         for subject in Subject::ALL {
             let sink = |start| expected.check(subject.name(), start);
-            let outcome = pass(subject, Algorithm::Md5, &strings, 2, sink);
+            let outcome = pass(subject, &engine, Algorithm::Md5, &strings, 2, sink);
             assert!(matches!(outcome, Err(Error::WrongDigest { message: 7001, length: 16, .. })), "{}", subject.name());
         }
     }

@@ -172,14 +172,14 @@ mod tests {
             let latencies = (1..=10).map(Duration::from_millis).collect();
             vec![Sample { time: Duration::from_secs(1), cpu: Duration::from_millis(cpu), latencies }]
         };
-        let figures = Figure::all(&point, &[samples(1), samples(13), samples(16)]);
+        let figures = Figure::all(&point, &[samples(1), samples(13), samples(16), samples(3)]);
         let hashing: Vec<_> = figures.iter().map(|figure| figure.median_hashing_cpu_s_per_gb).collect();
         assert_eq!(hashing[0], None);
-        for (hashing, expected) in hashing[1..].iter().zip([1.2, 1.5]) {
+        for (hashing, expected) in hashing[1..].iter().zip([1.2, 1.5, 0.2]) {
             assert!((hashing.unwrap() - expected).abs() < 1e-9);
         }
         let text = rows(&figures);
-        assert!(text.lines().last().unwrap().ends_with("      1.000   1.250   1.000"), "{text}");
+        assert!(text.lines().last().unwrap().ends_with("      1.000   0.167   1.000"), "{text}");
         assert!(
             figures[0].json().starts_with(
                 "{\"load\":\"ingest\",\"algorithm\":\"md5+sha256\",\"tasks\":2,\"length\":1000000,\

@@ -4,7 +4,8 @@ use crate::error::Error;
 use crate::subject::Evp;
 use crate::verify::Origin;
 use bytes::Bytes;
-use manyhash::Algorithm;
+use manyhash::engine::{Engine, Stream};
+use manyhash::{Algorithm, Digest};
 use std::sync::Arc;
 
 /// The subjects of `ingest`.
@@ -16,17 +17,20 @@ pub(crate) enum Subject {
     OpenSsl,
     /// OpenSSL in a thread that may block, for every chunk.
     OpenSslBlocking,
+    /// A stream of the engine for every object.
+    Manyhash,
 }
 
 impl Subject {
     /// All, in the order of tables.
-    pub(crate) const ALL: [Subject; 3] = [Subject::None, Subject::OpenSsl, Subject::OpenSslBlocking];
+    pub(crate) const ALL: [Subject; 4] = [Subject::None, Subject::OpenSsl, Subject::OpenSslBlocking, Subject::Manyhash];
 
     pub(crate) fn name(self) -> &'static str {
         match self {
             Subject::None => "none",
             Subject::OpenSsl => "openssl",
             Subject::OpenSslBlocking => "openssl-blocking",
+            Subject::Manyhash => "manyhash",
         }
     }
 }
@@ -69,15 +73,23 @@ enum Way {
     /// A context for each algorithm.
     OpenSsl(Vec<Evp>),
     OpenSslBlocking(Vec<Evp>),
+    Manyhash(Engine, Option<Streams>),
+}
+
+/// The stream of an object. Most programs need one digest of it, and say so.
+enum Streams {
+    One(Stream<Algorithm>),
+    Several(Stream<Vec<Algorithm>>),
 }
 
 impl Hashing {
-    pub(crate) fn new(subject: Subject, expected: &Arc<Expected>) -> Result<Self, Error> {
+    pub(crate) fn new(subject: Subject, engine: &Engine, expected: &Arc<Expected>) -> Result<Self, Error> {
         let contexts = || expected.algorithms().map(Evp::new).collect::<Result<_, _>>();
         let way = match subject {
             Subject::None => Way::None,
             Subject::OpenSsl => Way::OpenSsl(contexts()?),
             Subject::OpenSslBlocking => Way::OpenSslBlocking(contexts()?),
+            Subject::Manyhash => Way::Manyhash(engine.clone(), None),
         };
         Ok(Hashing { expected: expected.clone(), way })
     }
@@ -87,6 +99,12 @@ impl Hashing {
         match &mut self.way {
             Way::None => {}
             Way::OpenSsl(contexts) | Way::OpenSslBlocking(contexts) => contexts.iter_mut().try_for_each(Evp::start)?,
+            Way::Manyhash(engine, stream) => {
+                *stream = Some(match &self.expected.digests[..] {
+                    [(algorithm, _)] => Streams::One(engine.stream(*algorithm)),
+                    _ => Streams::Several(engine.stream(self.expected.algorithms().collect::<Vec<_>>())),
+                });
+            }
         }
         Ok(())
     }
@@ -94,24 +112,34 @@ impl Hashing {
     /// Hashes its next chunk, or has it hashed in time.
     pub(crate) async fn update(&mut self, chunk: Bytes) -> Result<(), Error> {
         match &mut self.way {
-            Way::None => {}
+            Way::None | Way::Manyhash(_, None) => {}
             Way::OpenSsl(contexts) => update(contexts, &chunk)?,
             Way::OpenSslBlocking(contexts) => {
                 let mut moved = std::mem::take(contexts);
                 let blocking = tokio::task::spawn_blocking(move || update(&mut moved, &chunk).map(|()| moved));
                 *contexts = blocking.await??;
             }
+            Way::Manyhash(_, Some(Streams::One(stream))) => stream.write(chunk).await?,
+            Way::Manyhash(_, Some(Streams::Several(stream))) => stream.write(chunk).await?,
         }
         Ok(())
     }
 
     /// The object's digests are there, and right.
-    pub(crate) fn finish(&mut self) -> Result<(), Error> {
+    pub(crate) async fn finish(&mut self) -> Result<(), Error> {
         let expected = &self.expected;
+        let same = |at, digest: &Digest| expected.check(Subject::Manyhash, at, digest.as_bytes());
         match &mut self.way {
             Way::None => Ok(()),
             Way::OpenSsl(contexts) => finish(contexts, expected, Subject::OpenSsl),
             Way::OpenSslBlocking(contexts) => finish(contexts, expected, Subject::OpenSslBlocking),
+            Way::Manyhash(_, stream) => match stream.take() {
+                None => Ok(()),
+                Some(Streams::One(stream)) => same(0, &stream.finish().await?),
+                Some(Streams::Several(stream)) => {
+                    stream.finish().await?.iter().enumerate().try_for_each(|(at, digest)| same(at, digest))
+                }
+            },
         }
     }
 }

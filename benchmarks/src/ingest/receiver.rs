@@ -6,6 +6,7 @@ use super::sender::Sender;
 use crate::cpu;
 use crate::error::Error;
 use bytes::{BufMut, Bytes, BytesMut};
+use manyhash::engine::Engine;
 use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -51,10 +52,11 @@ impl Receiver {
     pub(crate) fn sample(
         &mut self,
         subject: Subject,
+        engine: &Engine,
         expected: &Arc<Expected>,
         duration: Duration,
     ) -> Result<Sample, Error> {
-        let hashing = self.connections.iter().map(|_| Hashing::new(subject, expected));
+        let hashing = self.connections.iter().map(|_| Hashing::new(subject, engine, expected));
         let hashing = hashing.collect::<Result<Vec<_>, Error>>()?;
         let connections = std::mem::take(&mut self.connections).into_iter().zip(hashing);
         let (before, start) = (cpu::time(), Instant::now());
@@ -104,7 +106,7 @@ async fn receive(
             left -= chunk.len();
             hashing.update(chunk).await?;
         }
-        hashing.finish()?;
+        hashing.finish().await?;
         latencies.push(start.elapsed());
         if Instant::now() >= end {
             return Ok((stream, latencies));
@@ -132,6 +134,7 @@ mod tests {
     use crate::ingest::hashing::{Hashing, Subject};
     use crate::ingest::sender::{content, tests::serve};
     use manyhash::Algorithm;
+    use manyhash::engine::Engine;
     use std::time::Instant;
     use tokio::runtime::Runtime;
 
@@ -140,13 +143,14 @@ mod tests {
     /// Receives an object with each subject, with one or two algorithms, and hands over what comes of it.
     fn each_subject(object: &[u8], mut outcome: impl FnMut(Subject, Result<usize, Error>)) {
         let runtime = Runtime::new().unwrap();
+        let engine = Engine::builder().threads(1).build().unwrap();
         let address = serve(&runtime, LONGEST);
         for algorithms in [&[Algorithm::Md5][..], &[Algorithm::Md5, Algorithm::Sha256]] {
             let expected = expected(algorithms, object).unwrap();
             for subject in Subject::ALL {
                 let received = runtime.block_on(async {
                     let stream = connect(address, 1).await.unwrap().remove(0);
-                    let hashing = Hashing::new(subject, &expected)?;
+                    let hashing = Hashing::new(subject, &engine, &expected)?;
                     receive(stream, hashing, object.len(), Instant::now()).await
                 });
                 outcome(subject, received.map(|(_, latencies)| latencies.len()));

@@ -1,6 +1,7 @@
 //! Figures of `threads`, as JSON lines or as a table.
 
 use super::Pass;
+use super::subject::Subject;
 use crate::measure::median;
 use crate::report::rate;
 use manyhash::Algorithm;
@@ -73,19 +74,26 @@ fn write_table(text: &mut String, figures: &[Figure]) -> std::fmt::Result {
         row.iter().try_for_each(|figure| write!(text, "{:>16}", rate(figure.median_hashes_per_s)))?;
         writeln!(text)?;
     }
-    Ok(())
+    let batches = Subject::ENGINE_BATCHES.name();
+    match figures.iter().find(|figure| figure.subject == batches && figure.threads == 1) {
+        Some(figure) => {
+            let rate = rate(figure.median_hashes_per_cpu_s);
+            writeln!(text, "{batches}, one thread submitting: {rate} hashes per CPU second of the process")
+        }
+        None => Ok(()),
+    }
 }
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use super::{Figure, Pass};
+    use super::{Figure, Pass, table};
     use manyhash::Algorithm;
     use std::time::Duration;
 
     /// Two subjects on 1 and 2 threads.
     pub(crate) fn figures() -> Vec<Figure> {
         let passes = [4, 2, 1].map(|time| Pass { time: Duration::from_secs(time), cpu: Duration::from_secs(2 * time) });
-        [(1, "openssl"), (1, "manyhash"), (2, "openssl"), (2, "manyhash")]
+        [(1, "openssl"), (1, "engine-4096"), (2, "openssl"), (2, "engine-4096")]
             .map(|(threads, subject)| Figure::new(Algorithm::Md5, threads, "avx2", subject, 8_000_000, &passes))
             .into()
     }
@@ -98,5 +106,12 @@ pub(crate) mod tests {
              \"strings\":8000000,\"median_hashes_per_s\":4000000.0,\"median_hashes_per_cpu_s\":2000000.0,\
              \"rounds\":3,\"verified\":true}"
         );
+    }
+
+    #[test]
+    fn the_table_states_the_rate_of_a_cpu_second() {
+        let text = table(&figures());
+        assert!(text.ends_with("engine-4096, one thread submitting: 2.00 M hashes per CPU second of the process\n"));
+        assert_eq!(text.lines().count(), 6, "{text}");
     }
 }

@@ -16,7 +16,14 @@ const FONT: (&str, i32) = ("sans-serif", 16);
 const LEGEND: f64 = 1.7;
 
 /// Colours that differ for colour-blind eyes too (Okabe and Ito), in the order of subjects.
-const COLOURS: [RGBColor; 3] = [RGBColor(0, 0, 0), RGBColor(230, 159, 0), RGBColor(0, 114, 178)];
+const COLOURS: [RGBColor; 6] = [
+    RGBColor(0, 0, 0),
+    RGBColor(230, 159, 0),
+    RGBColor(0, 114, 178),
+    RGBColor(86, 180, 233),
+    RGBColor(0, 158, 115),
+    RGBColor(213, 94, 0),
+];
 
 /// Writes the picture to a file.
 pub(crate) fn write(path: &Path, figures: &[Figure]) -> Result<(), Error> {
@@ -93,7 +100,7 @@ mod tests {
         let mut figures = figures();
         figures.extend(figures.clone().into_iter().map(|figure| super::Figure { algorithm: "sha256", ..figure }));
         let text = svg(&figures).unwrap();
-        for name in ["openssl", "manyhash", "md5", "sha256", "million hashes"] {
+        for name in ["openssl", "engine-4096", "md5", "sha256", "million hashes"] {
             assert!(text.contains(name), "{name}");
         }
         assert!(text.starts_with("<svg") && text.ends_with("</svg>\n"));

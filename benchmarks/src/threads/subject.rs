@@ -3,6 +3,7 @@
 use super::strings::Text;
 use crate::error::Error;
 use crate::subject::Evp;
+use manyhash::engine::Engine;
 use manyhash::{Algorithm, Batch, Digest};
 use std::hint::black_box;
 use std::sync::{Arc, Mutex};
@@ -34,22 +35,37 @@ pub(crate) enum Subject {
     Own,
     /// A batch on each thread.
     Batch,
+    /// An engine that all threads submit to, with so many strings a job; each waits for a job before the next.
+    Engine(usize),
 }
 
 impl Subject {
     /// All, in the order of tables.
-    pub(crate) const ALL: [Subject; 3] = [Subject::Shared, Subject::Own, Subject::Batch];
+    pub(crate) const ALL: [Subject; 6] = [
+        Subject::Shared,
+        Subject::Own,
+        Subject::Batch,
+        Subject::Engine(1),
+        Subject::Engine(16),
+        Subject::ENGINE_BATCHES,
+    ];
+
+    /// The one that is held to a rate a core.
+    pub(crate) const ENGINE_BATCHES: Subject = Subject::Engine(4096);
 
     pub(crate) fn name(self) -> &'static str {
         match self {
             Subject::Shared => "openssl-shared",
             Subject::Own => "openssl",
             Subject::Batch => "manyhash",
+            Subject::Engine(1) => "engine-1",
+            Subject::Engine(16) => "engine-16",
+            Subject::Engine(_) => "engine-4096",
         }
     }
 
     /// A worker for each thread.
-    pub(crate) fn workers(self, algorithm: Algorithm, threads: usize) -> Result<Vec<Worker>, Error> {
+    pub(crate) fn workers(self, engine: &Engine, algorithm: Algorithm, threads: usize) -> Result<Vec<Worker>, Error> {
         let shared = Arc::new(Mutex::new(Evp::new(algorithm)?));
         let worker = |_| {
             Ok(match self {
@@ -58,6 +74,8 @@ impl Subject {
                 Subject::Batch => {
                     Worker::Batch(Batch::new(algorithm).threads(1), vec![Digest::default(); PIECE].into())
                 }
+                Subject::Engine(1) => Worker::Single(engine.clone(), algorithm),
+                Subject::Engine(batch) => Worker::Many(engine.clone(), algorithm, batch),
             })
         };
         (0..threads).map(worker).collect()
@@ -69,6 +87,8 @@ pub(crate) enum Worker {
     Shared(Arc<Mutex<Evp>>),
     Own(Evp),
     Batch(Batch, Box<[Digest]>),
+    Single(Engine, Algorithm),
+    Many(Engine, Algorithm, usize),
 }
 
 impl Worker {
@@ -89,6 +109,12 @@ impl Worker {
                 batch.digest_many_into(piece, digests).expect("there are as many digests as strings");
                 sink.take(digests)
             }),
+            Worker::Single(engine, algorithm) => {
+                strings.iter().try_for_each(|text| sink.take(&[engine.digest(*algorithm, *text).wait()?]))
+            }
+            Worker::Many(engine, algorithm, batch) => strings
+                .chunks(*batch)
+                .try_for_each(|piece| sink.take(&engine.digest_many(*algorithm, piece.to_vec()).wait()?)),
         }
     }
 }
