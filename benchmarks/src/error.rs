@@ -1,6 +1,7 @@
 //! What can go wrong: each ends the program.
 
 use manyhash::Algorithm;
+use std::path::PathBuf;
 
 /// Why there are no figures.
 #[derive(thiserror::Error, Debug)]
@@ -9,7 +10,7 @@ pub(crate) enum Error {
     Backend(#[from] manyhash::BackendError),
     #[error(
         "wrong digest: {subject}, {algorithm}, load {load}, message {message} of {length} bytes: \
-         {wrong} should be {expected}; nothing was timed"
+         {wrong} should be {expected}"
     )]
     WrongDigest {
         subject: &'static str,
@@ -26,6 +27,22 @@ pub(crate) enum Error {
     OpenSsl(#[from] openssl::error::ErrorStack),
     #[error("--threads: {0}")]
     Threads(#[from] rayon::ThreadPoolBuildError),
+    #[error("the engine: {0}")]
+    Engine(#[from] manyhash::engine::BuildError),
+    #[error("the engine: {0}")]
+    Job(#[from] manyhash::engine::JobError),
+    #[error("the picture: {0}")]
+    Draw(#[from] plotters::drawing::DrawingAreaErrorKind<std::io::Error>),
+    #[error("--plot {path}: {error}", path = path.display())]
+    Plot { path: PathBuf, error: std::io::Error },
+    #[error("the sending process: {0}")]
+    Sender(std::io::Error),
+    #[error("the receiving runtime: {0}")]
+    Runtime(std::io::Error),
+    #[error("receiving an object: {0}")]
+    Receive(std::io::Error),
+    #[error("a task ended early: {0}")]
+    Task(#[from] tokio::task::JoinError),
     #[error("standard output: {0}")]
     Output(#[from] std::io::Error),
 }

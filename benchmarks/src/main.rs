@@ -2,53 +2,51 @@
 //!
 //! A [load] says which messages are hashed, a [subject] hashes them. Every subject's digests are
 //! [checked](verify) before anything is timed; then all are [measured](measure) in turns, and the medians
-//! [reported](report).
+//! [reported](report). What does not fit that (threads that contend, objects from a network, streams) is an
+//! experiment of its own: [`threads`], [`ingest`] and [`engine`].
 
+mod cpu;
+mod engine;
 mod error;
+mod ingest;
 mod load;
 mod measure;
 mod messages;
 mod report;
+mod run;
 mod subject;
+mod threads;
 mod verify;
 
-use clap::Parser;
-use clap::builder::PossibleValuesParser;
+use clap::{Parser, Subcommand};
 use error::Error;
-use load::{Load, Plan, Point};
-use manyhash::Algorithm;
-use measure::Entry;
-use std::io::Write;
 use std::process::ExitCode;
-use subject::{Job, Kind, Subject, Threads};
 
 /// Measures manyhash beside its peers.
 #[derive(Parser)]
-struct Args {
-    /// What is hashed
-    load: Load,
-    /// Algorithms to measure
-    #[arg(long, value_delimiter = ',', default_value = "md5,sha1,sha256,sha512")]
-    algorithm: Vec<Algorithm>,
-    /// Subjects to measure [default: all that compute the algorithm; for single and crowd manyhash and its peers]
-    #[arg(long, value_delimiter = ',', value_parser = PossibleValuesParser::new(subject::ALL.map(|subject| subject.name())))]
-    subject: Vec<String>,
-    /// Threads; subjects that have none of their own have the messages split over them
-    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
-    threads: u16,
-    /// Rounds, in each of which every subject runs once [default: the load's]
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
-    rounds: Option<u32>,
-    /// A few seconds instead of minutes: fewer rounds, fewer or smaller points
-    #[arg(long)]
-    quick: bool,
-    /// A JSON object a line instead of tables
-    #[arg(long)]
-    json: bool,
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+struct Cli {
+    #[command(subcommand)]
+    experiment: Option<Experiment>,
+    #[command(flatten)]
+    load: Option<run::Args>,
+}
+
+#[derive(Subcommand)]
+enum Experiment {
+    /// Millions of strings of 16 letters, hashed by 1 to 24 threads
+    Threads(threads::Args),
+    /// Objects received from a socket by many tasks at once, and hashed as they come
+    Ingest(ingest::Args),
+    /// Streams of one engine thread beside a batch on one thread
+    Engine(engine::Args),
+    /// Sends what `ingest` receives
+    #[command(hide = true)]
+    Sender(ingest::SenderArgs),
 }
 
 fn main() -> ExitCode {
-    match run(&Args::parse()) {
+    match run(Cli::parse()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("manyhash-bench: {error}");
@@ -57,79 +55,32 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(args: &Args) -> Result<(), Error> {
-    let backend = manyhash::backend()?.name();
-    let threads = Threads::new(args.threads.into())?;
-    let plan = args.load.plan(args.quick);
-    let rounds = args.rounds.map_or(plan.rounds, |rounds| rounds as usize);
-    let views: Vec<Vec<View>> = plan.groups.iter().map(|group| group.iter().map(View::new).collect()).collect();
+fn run(cli: Cli) -> Result<(), Error> {
+    match cli.experiment {
+        None => cli.load.map_or(Ok(()), |args| run::run(&args)),
+        Some(Experiment::Threads(args)) => threads::run(&args),
+        Some(Experiment::Ingest(args)) => ingest::run(&args),
+        Some(Experiment::Engine(args)) => engine::run(&args),
+        Some(Experiment::Sender(args)) => ingest::send(&args),
+    }
+}
 
-    // Every algorithm is verified before the first is timed, so that a wrong digest leaves no figures behind.
-    let mut benches = Vec::new();
-    for algorithm in &args.algorithm {
-        let subjects = args.subjects(&plan, *algorithm)?;
-        let mut groups = Vec::new();
-        for group in &views {
-            let mut entries = Vec::new();
-            for view in group {
-                let job =
-                    Job { algorithm: *algorithm, messages: &view.messages, call: plan.call, threads: threads.clone() };
-                entries.extend(verified(view.point, &job, &subjects)?);
-            }
-            groups.push(entries);
+#[cfg(test)]
+mod tests {
+    use super::{Cli, Experiment};
+    use clap::{CommandFactory, Parser};
+
+    #[test]
+    fn the_first_word_is_a_load_or_an_experiment() {
+        Cli::command().debug_assert();
+        for words in [["bench", "hot", "--quick"], ["bench", "--quick", "hot"]] {
+            let cli = Cli::try_parse_from(words).unwrap();
+            assert!(cli.experiment.is_none() && cli.load.is_some());
         }
-        benches.push(groups);
-    }
-
-    let mut out = std::io::stdout().lock();
-    if !args.json {
-        write!(out, "{}", report::machine(backend))?;
-    }
-    for groups in benches {
-        let mut figures = Vec::new();
-        for entries in groups {
-            let measured = measure::measure(entries, rounds, backend);
-            if args.json {
-                measured.iter().try_for_each(|figure| writeln!(out, "{}", figure.json()))?;
-            }
-            figures.extend(measured);
+        let cli = Cli::try_parse_from(["bench", "threads", "--quick"]).unwrap();
+        assert!(matches!(cli.experiment, Some(Experiment::Threads(_))) && cli.load.is_none());
+        for words in [&["bench"][..], &["bench", "--quick"], &["bench", "tepid"], &["bench", "--quick", "threads"]] {
+            assert!(Cli::try_parse_from(words).is_err(), "{words:?}");
         }
-        if !args.json {
-            write!(out, "{}", report::table(args.load, plan.table, &figures))?;
-        }
-    }
-    Ok(())
-}
-
-/// A point, and its messages as subjects take them.
-struct View<'a> {
-    point: &'a Point,
-    messages: Vec<&'a [u8]>,
-}
-
-impl<'a> View<'a> {
-    fn new(point: &'a Point) -> Self {
-        View { point, messages: point.messages.slices() }
-    }
-}
-
-/// The subjects of a point, their digests checked.
-fn verified<'a>(point: &Point, job: &Job<'a>, subjects: &[&'static dyn Subject]) -> Result<Vec<Entry<'a>>, Error> {
-    let expected = verify::expected(point.load, job)?;
-    let takes_part = |subject: &&&'static dyn Subject| !point.companion || subject.name() == subject::MANYHASH;
-    let subjects = subjects.iter().filter(takes_part);
-    subjects.map(|subject| Entry::verified(point, job, *subject, &expected)).collect()
-}
-
-impl Args {
-    /// The subjects that compute the algorithm, of those asked for or those that the load takes by default.
-    fn subjects(&self, plan: &Plan, algorithm: Algorithm) -> Result<Vec<&'static dyn Subject>, Error> {
-        let wanted = |subject: &&'static dyn Subject| match &self.subject[..] {
-            [] => plan.orientation || matches!(subject.kind(), Kind::Standard),
-            names => names.iter().any(|name| name == subject.name()),
-        };
-        let subjects: Vec<_> =
-            subject::ALL.into_iter().filter(wanted).filter(|subject| subject.supports(algorithm)).collect();
-        if subjects.is_empty() { Err(Error::NoSubject(algorithm)) } else { Ok(subjects) }
     }
 }

@@ -30,7 +30,7 @@ impl<'a> Entry<'a> {
     ) -> Result<Self, Error> {
         let mut task = subject.task(job)?;
         task.run(1);
-        let verified = verify::check(point.load, job, subject, expected, &task.digests())?;
+        let verified = verify::check(point.load.name(), job, subject, expected, &task.digests())?;
         Ok(Entry {
             load: point.load,
             job: job.clone(),
@@ -88,9 +88,7 @@ impl<'a> Entry<'a> {
 pub(crate) fn measure(mut entries: Vec<Entry>, rounds: usize, backend: &'static str) -> Vec<Figure> {
     entries.iter_mut().for_each(Entry::calibrate);
     for round in 0..rounds {
-        for i in 0..entries.len() {
-            // Each round begins with another subject, so that none is always the first.
-            let at = (round + i) % entries.len();
+        for at in turns(round, entries.len()) {
             let entry = &mut entries[at];
             let seconds = entry.time().as_secs_f64() / entry.passes as f64;
             entry.seconds.push(seconds);
@@ -99,11 +97,16 @@ pub(crate) fn measure(mut entries: Vec<Entry>, rounds: usize, backend: &'static 
     entries.into_iter().map(|entry| entry.figure(backend)).collect()
 }
 
+/// The order of a round: each begins with another subject, so that none is always the first.
+pub(crate) fn turns(round: usize, subjects: usize) -> impl Iterator<Item = usize> {
+    (0..subjects).map(move |i| (round + i) % subjects)
+}
+
 /// The middle value, or the mean of the two in the middle.
 ///
 /// # Panics
 /// If there is none.
-fn median(mut values: Vec<f64>) -> f64 {
+pub(crate) fn median(mut values: Vec<f64>) -> f64 {
     values.sort_unstable_by(f64::total_cmp);
     let middle = values.len() / 2;
     if values.len() % 2 == 1 { values[middle] } else { (values[middle - 1] + values[middle]) / 2.0 }

@@ -1,5 +1,6 @@
 //! Messages: pseudo-random bytes, the same in every run.
 
+use bytes::Bytes;
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{Rng, SeedableRng};
 use rand_distr::{Distribution, LogNormal};
@@ -45,6 +46,11 @@ impl Messages {
     /// So many messages of lengths as files and objects have them: log-normal, clipped.
     pub(crate) fn mixed(count: usize) -> Self {
         Self::of_lengths(mixed_lengths(count))
+    }
+
+    /// The messages, in memory that can be handed over without a copy.
+    pub(crate) fn shared(self) -> Vec<Bytes> {
+        self.0.into_iter().map(|message| Bytes::from(message.buffer).slice(message.start..)).collect()
     }
 
     /// The messages themselves.

@@ -147,7 +147,12 @@ fn gigabytes_per_s(figure: &Figure) -> String {
 }
 
 fn messages_per_s(figure: &Figure) -> String {
-    match figure.median_messages_per_s {
+    rate(figure.median_messages_per_s)
+}
+
+/// A number a second, to about four digits.
+pub(crate) fn rate(rate: f64) -> String {
+    match rate {
         rate @ 1e6.. => format!("{:.2} M", rate / 1e6),
         rate @ 1e3.. => format!("{:.2} k", rate / 1e3),
         rate => format!("{rate:.1}"),

@@ -17,6 +17,7 @@ mod xxh3;
 
 use crate::error::Error;
 use ::manyhash::Algorithm;
+pub(crate) use openssl::Evp;
 use rayon::ThreadPool;
 use split::{Grain, Split};
 use std::sync::Arc;

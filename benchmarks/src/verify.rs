@@ -4,8 +4,8 @@
 //! the reference implementation for short messages, RustCrypto for those it is too slow for.
 
 use crate::error::Error;
-use crate::load::Load;
 use crate::subject::{self, Job, Kind, Subject};
+use manyhash::Algorithm;
 use manyhash_core::reference;
 
 /// The longest message that the reference implementation hashes, in bytes.
@@ -14,19 +14,59 @@ const REFERENCE_MAX: usize = 4096;
 /// The digests that every standard subject must agree on.
 pub(crate) struct Expected(Vec<Vec<u8>>);
 
+impl Expected {
+    /// The digests, in the order of the messages.
+    pub(crate) fn digests(self) -> Vec<Vec<u8>> {
+        self.0
+    }
+}
+
+/// What a digest is of.
+#[derive(Clone, Copy)]
+pub(crate) struct Origin {
+    pub(crate) subject: &'static str,
+    pub(crate) algorithm: Algorithm,
+    pub(crate) load: &'static str,
+    /// The message's number, and how many bytes it has.
+    pub(crate) message: usize,
+    pub(crate) length: usize,
+}
+
+impl Origin {
+    /// # Errors
+    /// If the digest, which may be followed by unused bytes, is not the one expected.
+    pub(crate) fn same(self, digest: &[u8], expected: &[u8]) -> Result<(), Error> {
+        let digest = digest.get(..expected.len()).unwrap_or(digest);
+        if digest == expected {
+            return Ok(());
+        }
+        let Origin { subject, algorithm, load, message, length } = self;
+        Err(Error::WrongDigest {
+            subject,
+            algorithm,
+            load,
+            message,
+            length,
+            wrong: hex(digest),
+            expected: hex(expected),
+        })
+    }
+}
+
 /// Asks the witnesses.
 ///
 /// # Errors
 /// If they disagree.
-pub(crate) fn expected(load: Load, job: &Job) -> Result<Expected, Error> {
+pub(crate) fn expected(load: &'static str, job: &Job) -> Result<Expected, Error> {
     let expected = digests(job, &subject::OPENSSL)?;
     let confirmed = digests(job, &subject::RUSTCRYPTO)?;
     for (i, message) in job.messages.iter().enumerate() {
+        let origin = origin(load, job, "openssl", i);
         if message.len() <= REFERENCE_MAX {
             let digest = reference::digest(job.algorithm, message);
-            same(load, job, "openssl", i, &expected[i], &digest[..job.algorithm.digest_bytes()])?;
+            origin.same(&expected[i], &digest[..job.algorithm.digest_bytes()])?;
         } else {
-            same(load, job, "openssl", i, &expected[i], &confirmed[i])?;
+            origin.same(&expected[i], &confirmed[i])?;
         }
     }
     Ok(Expected(expected))
@@ -43,7 +83,7 @@ fn digests(job: &Job, witness: &dyn Subject) -> Result<Vec<Vec<u8>>, Error> {
 /// # Errors
 /// If one is wrong.
 pub(crate) fn check(
-    load: Load,
+    load: &'static str,
     job: &Job,
     subject: &dyn Subject,
     expected: &Expected,
@@ -51,38 +91,18 @@ pub(crate) fn check(
 ) -> Result<Option<bool>, Error> {
     assert_eq!(digests.len(), job.messages.len(), "a task yields a digest for each message");
     for (i, (digest, message)) in digests.iter().zip(job.messages).enumerate() {
+        let origin = origin(load, job, subject.name(), i);
         match subject.kind() {
-            Kind::Standard => {
-                let digest = digest.get(..job.algorithm.digest_bytes()).unwrap_or(digest);
-                same(load, job, subject.name(), i, digest, &expected.0[i])?;
-            }
-            Kind::Orientation(digest_again) => same(load, job, subject.name(), i, digest, &digest_again(message))?,
+            Kind::Standard => origin.same(digest, &expected.0[i])?,
+            Kind::Orientation(digest_again) => origin.same(digest, &digest_again(message))?,
             Kind::Ceiling => return Ok(None),
         }
     }
     Ok(Some(true))
 }
 
-fn same(
-    load: Load,
-    job: &Job,
-    subject: &'static str,
-    message: usize,
-    digest: &[u8],
-    expected: &[u8],
-) -> Result<(), Error> {
-    if digest == expected {
-        return Ok(());
-    }
-    Err(Error::WrongDigest {
-        subject,
-        algorithm: job.algorithm,
-        load: load.name(),
-        message,
-        length: job.messages[message].len(),
-        wrong: hex(digest),
-        expected: hex(expected),
-    })
+fn origin(load: &'static str, job: &Job, subject: &'static str, message: usize) -> Origin {
+    Origin { subject, algorithm: job.algorithm, load, message, length: job.messages[message].len() }
 }
 
 fn hex(digest: &[u8]) -> String {
@@ -93,7 +113,6 @@ fn hex(digest: &[u8]) -> String {
 mod tests {
     use super::{Expected, check, expected};
     use crate::error::Error;
-    use crate::load::Load;
     use crate::subject::{ALL, Call, Job, Threads};
     use manyhash::Algorithm;
 
@@ -106,11 +125,11 @@ mod tests {
     fn every_subject_is_right() {
         for algorithm in Algorithm::ALL {
             for job in [job(algorithm, 1), job(algorithm, 2)] {
-                let expected = expected(Load::Hot, &job).unwrap();
+                let expected = expected("hot", &job).unwrap();
                 for subject in ALL.into_iter().filter(|subject| subject.supports(algorithm)) {
                     let mut task = subject.task(&job).unwrap();
                     task.run(2);
-                    let verified = check(Load::Hot, &job, subject, &expected, &task.digests()).unwrap();
+                    let verified = check("hot", &job, subject, &expected, &task.digests()).unwrap();
                     assert_eq!(verified, (subject.name() != "read").then_some(true));
                 }
             }
@@ -120,11 +139,11 @@ mod tests {
     #[test]
     fn a_wrong_digest_is_an_error() {
         let job = job(Algorithm::Md5, 1);
-        let Expected(mut digests) = expected(Load::Hot, &job).unwrap();
+        let Expected(mut digests) = expected("hot", &job).unwrap();
         let expected = Expected(digests.clone());
         digests[1][3] ^= 1;
         let digests: Vec<&[u8]> = digests.iter().map(Vec::as_slice).collect();
-        let error = check(Load::Hot, &job, ALL[0], &expected, &digests).unwrap_err();
+        let error = check("hot", &job, ALL[0], &expected, &digests).unwrap_err();
         assert!(matches!(error, Error::WrongDigest { subject: "manyhash", message: 1, length: 3, .. }), "{error}");
     }
 }

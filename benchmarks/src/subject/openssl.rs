@@ -24,25 +24,40 @@ impl Subject for OpenSsl {
     }
 }
 
-struct Evp {
+/// A context, which is kept from message to message.
+pub(crate) struct Evp {
     algorithm: Md,
     context: MdCtx,
 }
 
 impl Evp {
-    fn new(algorithm: Algorithm) -> Result<Self, ErrorStack> {
+    pub(crate) fn new(algorithm: Algorithm) -> Result<Self, ErrorStack> {
         Ok(Evp { algorithm: Md::fetch(None, algorithm.name(), None)?, context: MdCtx::new()? })
     }
 
-    fn digest(&mut self, message: &[u8], digest: &mut [u8; 64]) -> Result<(), ErrorStack> {
-        self.context.digest_init(&self.algorithm)?;
-        self.context.digest_update(message)?;
-        // SAFETY: the context is live and was initialised above; `digest` has room for EVP_MAX_MD_SIZE, 64 bytes, and
-        // the length may be null. `MdCtx::digest_final` would do, were it not EVP_DigestFinal, which frees the state.
+    pub(crate) fn start(&mut self) -> Result<(), ErrorStack> {
+        self.context.digest_init(&self.algorithm)
+    }
+
+    pub(crate) fn update(&mut self, bytes: &[u8]) -> Result<(), ErrorStack> {
+        self.context.digest_update(bytes)
+    }
+
+    /// The digest is followed by bytes that mean nothing.
+    pub(crate) fn finish(&mut self, digest: &mut [u8; 64]) -> Result<(), ErrorStack> {
+        // SAFETY: `context` is live; if no message was started OpenSSL says so. `digest` has room for EVP_MAX_MD_SIZE,
+        // 64 bytes, and the length may be null. `MdCtx::digest_final` would do, were it not EVP_DigestFinal, which
+        // frees the state.
         let done = unsafe {
             openssl_sys::EVP_DigestFinal_ex(self.context.as_ptr(), digest.as_mut_ptr(), std::ptr::null_mut())
         };
         if done == 1 { Ok(()) } else { Err(ErrorStack::get()) }
+    }
+
+    pub(crate) fn digest(&mut self, message: &[u8], digest: &mut [u8; 64]) -> Result<(), ErrorStack> {
+        self.start()?;
+        self.update(message)?;
+        self.finish(digest)
     }
 }
 
