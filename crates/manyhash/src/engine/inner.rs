@@ -89,6 +89,8 @@ pub(super) struct Inner {
     pub(super) sleeping: usize,
     pub(super) called: usize,
     pub(super) closed: bool,
+    /// Streams without a slot: callers who may be about to come.
+    pub(super) unbegun: usize,
 }
 
 impl Inner {
@@ -102,6 +104,7 @@ impl Inner {
             sleeping: 0,
             called: 0,
             closed: false,
+            unbegun: 0,
         }
     }
 
@@ -303,8 +306,7 @@ impl Inner {
         if self.slots.state(id) != Some(State::Ready) {
             return false;
         }
-        let hashing = self.slots.count(State::Hashing);
-        let others = self.slots.count(State::Filling) + self.slots.count(State::Ready) + hashing - 1;
+        let others = self.callers() - 1;
         let Some(job) = self.slots.get(id) else { return false };
         let costs = self.schedule.costs(job.pool);
         let wide = matches!(job.content, Some(Content::Batch(_)));
@@ -314,6 +316,12 @@ impl Inner {
             if wide { others == 0 } else { costs.share(others + 1, self.schedule.cores()).wide.lanes == 1 }
         };
         seconds <= TINY || (seconds <= SMALL && alone())
+    }
+
+    /// Callers who have something to hash, or may be about to have.
+    fn callers(&self) -> usize {
+        let states = [State::Filling, State::Ready, State::Hashing];
+        self.unbegun + states.map(|state| self.slots.count(state)).iter().sum::<usize>()
     }
 
     fn start(&mut self, id: Id, budget: usize, now: Instant) -> Option<Work> {

@@ -27,17 +27,23 @@ pub struct Stream<A> {
     pool: usize,
     /// From the first chunk on.
     slot: Option<Id>,
+    /// Whether it counts as a stream without a slot.
+    unbegun: bool,
     failed: Option<JobError>,
 }
 
 impl<A: Algorithms> Stream<A> {
     pub(super) fn new(shared: Arc<Shared>, algorithms: A) -> Self {
-        let mut stream = Stream { shared, algorithms, pool: 0, slot: None, failed: None };
+        let mut stream = Stream { shared, algorithms, pool: 0, slot: None, unbegun: false, failed: None };
         match stream.shared.check_process() {
             Ok(()) => {
                 let costs = Costs::of(stream.algorithms.list());
                 let list = stream.algorithms.list();
-                stream.pool = stream.shared.with(|inner, _, _| inner.pool(list, &costs));
+                stream.pool = stream.shared.with(|inner, _, _| {
+                    inner.unbegun += 1;
+                    inner.pool(list, &costs)
+                });
+                stream.unbegun = true;
             }
             Err(error) => stream.failed = Some(error),
         }
@@ -88,10 +94,13 @@ impl<A> fmt::Debug for Stream<A> {
 
 impl<A> Drop for Stream<A> {
     fn drop(&mut self) {
-        if let Some(id) = self.slot
-            && self.shared.check_process().is_ok()
-        {
-            self.shared.with(|inner, now, after| inner.free(id, now, after));
+        if (self.slot.is_some() || self.unbegun) && self.shared.check_process().is_ok() {
+            self.shared.with(|inner, now, after| {
+                inner.unbegun -= usize::from(self.unbegun);
+                if let Some(id) = self.slot {
+                    inner.free(id, now, after);
+                }
+            });
         }
     }
 }
@@ -151,6 +160,7 @@ impl<A: Algorithms> Future for Write<'_, A> {
             };
             let Some(id) = slot.or(granted) else { return Attempt::Failed(JobError::Closed) };
             if slot.is_none() {
+                inner.unbegun -= 1;
                 inner.begin(id, pool, Content::message(list, None, false), now);
             }
             inner.write(id, chunk.take(), false, now, after);
@@ -158,7 +168,7 @@ impl<A: Algorithms> Future for Write<'_, A> {
         });
         match attempt {
             Attempt::Written(id) => {
-                stream.slot = Some(id);
+                (stream.slot, stream.unbegun) = (Some(id), false);
                 stream.shared.see_to(id);
                 Poll::Ready(Ok(()))
             }
