@@ -5,11 +5,10 @@ use super::hashing::{Expected, Hashing, Subject};
 use super::sender::Sender;
 use crate::cpu;
 use crate::error::Error;
-use bytes::{BufMut, Bytes, BytesMut};
+use bytes::Bytes;
 use manyhash::engine::Engine;
-use std::io::ErrorKind;
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -17,6 +16,10 @@ use tokio::runtime::Runtime;
 
 /// Bytes in a chunk, but for an object's last.
 const CHUNK: usize = 64 << 10;
+
+/// Room behind each chunk, so that not all begin at the same place in a page, where lanes would contend for one part of
+/// the cache.
+const STAGGER: usize = 192;
 
 /// Connections to a sender, and a runtime with a thread for each core.
 pub(crate) struct Receiver {
@@ -26,6 +29,7 @@ pub(crate) struct Receiver {
 }
 
 /// What was received by all tasks.
+#[derive(Clone)]
 pub(crate) struct Sample {
     /// From the first request to the last digest.
     pub(crate) time: Duration,
@@ -116,14 +120,36 @@ async fn receive(
 
 /// The next bytes, so many, in a buffer of their own.
 async fn chunk(stream: &mut TcpStream, length: usize) -> std::io::Result<Bytes> {
-    let mut buffer = BytesMut::with_capacity(length);
-    while buffer.len() < length {
-        let room = length - buffer.len();
-        if stream.read_buf(&mut (&mut buffer).limit(room)).await? == 0 {
-            return Err(ErrorKind::UnexpectedEof.into());
-        }
+    let mut buffer = Buffer::take();
+    let bytes = &mut buffer.0[..length];
+    stream.read_exact(bytes).await?;
+    Ok(Bytes::from_owner(buffer).slice(..length))
+}
+
+/// Room for a chunk that goes from hand to hand and comes back when the last one drops it, as servers keep it: without
+/// that, what is measured is how an allocator returns pages that another thread has freed.
+struct Buffer(Box<[u8]>);
+
+/// Buffers that nobody has, the last one used on top.
+static BUFFERS: Mutex<Vec<Box<[u8]>>> = Mutex::new(Vec::new());
+
+impl Buffer {
+    fn take() -> Self {
+        let kept = BUFFERS.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        Buffer(kept.unwrap_or_else(|| vec![0; CHUNK + STAGGER].into_boxed_slice()))
     }
-    Ok(buffer.freeze())
+}
+
+impl AsRef<[u8]> for Buffer {
+    fn as_ref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl Drop for Buffer {
+    fn drop(&mut self) {
+        BUFFERS.lock().unwrap_or_else(PoisonError::into_inner).push(std::mem::take(&mut self.0));
+    }
 }
 
 #[cfg(test)]

@@ -45,7 +45,6 @@ pub use stats::{AlgorithmStats, Histogram, KernelUse, StateStats, Stats};
 pub use stream::{Stream, Write};
 
 use crate::Algorithm;
-use costs::Costs;
 use digesting::{Part, Submission};
 use shared::Shared;
 use std::io;
@@ -93,7 +92,7 @@ impl Engine {
     /// nothing else is there waits for that, since the thread that polls had better hash it itself.
     pub fn digest<A: Algorithms>(&self, algorithms: A, bytes: impl AsRef<[u8]> + Send + 'static) -> Digesting<A> {
         let shared = &self.handle.0;
-        let entered = self.enter(algorithms.list()).and_then(|pool| Ok((pool, Chunk::new(bytes)?)));
+        let entered = shared.pool(algorithms.list()).and_then(|pool| Ok((pool, Chunk::new(bytes)?)));
         Digesting::new(match entered {
             Ok((pool, chunk)) => {
                 let bytes = chunk.len();
@@ -116,7 +115,7 @@ impl Engine {
         let shared = &self.handle.0;
         let length = work::length(&bytes);
         let mut bytes = Some(bytes);
-        let entered = self.enter(algorithms.list()).and_then(|pool| Ok((pool, length?)));
+        let entered = shared.pool(algorithms.list()).and_then(|pool| Ok((pool, length?)));
         let submission = match entered {
             Ok((pool, length)) => {
                 let content = || {
@@ -144,7 +143,7 @@ impl Engine {
     {
         let count = messages.len();
         let shared = &self.handle.0;
-        let parts = match self.enter(&[algorithm]) {
+        let parts = match shared.pool(&[algorithm]) {
             Ok(pool) => self.parts(pool, algorithm, messages),
             Err(error) => vec![Part { submission: Submission::failed(shared.clone(), error), numbers: Vec::new() }],
         };
@@ -205,14 +204,6 @@ impl Engine {
             Ok(()) => shared.with(|inner, now, _| inner.stats(shared.threads, now)),
             Err(_) => inner::Inner::new(0, 0).stats(0, std::time::Instant::now()),
         }
-    }
-
-    fn enter(&self, algorithms: &[Algorithm]) -> Result<usize, JobError> {
-        let shared = &self.handle.0;
-        shared.check_process()?;
-        // Measured outside the lock, where that was not done before.
-        let costs = Costs::of(algorithms);
-        Ok(shared.with(|inner, _, _| inner.pool(algorithms, &costs)))
     }
 }
 

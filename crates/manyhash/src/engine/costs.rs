@@ -13,6 +13,9 @@ pub(super) struct Costs {
     seconds: Vec<f64>,
     /// Numbers of messages above which a further one costs more.
     steps: Vec<usize>,
+    /// Of rows from the soonest to the latest: what they take, and what each lane of theirs costs. The lower convex
+    /// hull: what is above it, a mixture of others does better.
+    hull: Vec<(f64, f64)>,
 }
 
 /// Messages on cores: some cores with many side by side, others with fewer, which are done with theirs sooner.
@@ -71,7 +74,19 @@ impl Costs {
         let widest = (1..=seconds.len()).min_by(|a, b| each(*a).total_cmp(&each(*b))).unwrap_or(1);
         seconds.truncate(widest);
         let steps = (1..=widest).filter(|lanes| seconds.get(*lanes).is_none_or(|next| *next > seconds[lanes - 1]));
-        Costs { steps: steps.collect(), seconds }
+        let steps: Vec<usize> = steps.collect();
+        let mut hull: Vec<(f64, f64)> = Vec::new();
+        for lanes in &steps {
+            let point = (seconds[lanes - 1], seconds[lanes - 1] / *lanes as f64);
+            let above = |a: (f64, f64), b: (f64, f64)| (b.1 - a.1) * (point.0 - a.0) >= (point.1 - a.1) * (b.0 - a.0);
+            while hull.len() > 1 && above(hull[hull.len() - 2], hull[hull.len() - 1]) {
+                hull.pop();
+            }
+            if hull.last().is_none_or(|last| point.1 < last.1) {
+                hull.push(point);
+            }
+        }
+        Costs { steps, hull, seconds }
     }
 
     /// Messages side by side that cost least for each of them.
@@ -99,21 +114,30 @@ impl Costs {
             pairs.filter(|(wide, narrow)| narrow <= wide).flat_map(move |(wide, narrow)| {
                 // All lanes of all cores used, or a core more or less of the wide ones.
                 let all = messages.saturating_sub(cores * narrow).checked_div(wide - narrow).unwrap_or(0);
-                [all, messages / wide, messages.div_ceil(wide)].map(|count| {
+                [all, messages / wide, messages.div_ceil(wide)].into_iter().flat_map(move |count| {
                     let wide = Groups { cores: count.min(cores), lanes: wide };
                     let left = messages.saturating_sub(wide.cores * wide.lanes);
-                    let narrow = Groups { cores: left.div_ceil(narrow).min(cores - wide.cores), lanes: narrow };
-                    self.rated(messages, wide, narrow)
+                    // As many narrow ones as are needed; or as there can be, so that the wide ones are not full.
+                    [left.div_ceil(narrow), messages / narrow].map(|count| {
+                        let narrow = Groups { cores: count.min(cores - wide.cores), lanes: narrow };
+                        self.rated(messages, wide, narrow)
+                    })
                 })
             })
         };
         let best = shares().map(|share| share.rate).fold(0.0, f64::max);
         let good = shares().filter(|share| share.rate * FASTER >= best);
         let fewest = good.min_by(|a, b| a.cores().cmp(&b.cores()).then(b.rate.total_cmp(&a.rate)));
-        let share = fewest.unwrap_or_else(|| {
-            self.rated(messages, Groups { cores, lanes: 1 }, Groups { cores: 0, lanes: 1 })
-        });
+        let share =
+            fewest.unwrap_or_else(|| self.rated(messages, Groups { cores, lanes: 1 }, Groups { cores: 0, lanes: 1 }));
         if share.wide.cores > 0 { share } else { Share { wide: share.narrow, narrow: share.wide, ..share } }
+    }
+
+    /// So many messages on as few cores as will do.
+    pub(super) fn dense(&self, messages: usize, cores: usize) -> Share {
+        let cores = messages.div_ceil(self.width()).clamp(1, cores.max(1));
+        let lanes = messages.div_ceil(cores).clamp(1, self.width());
+        self.rated(messages.max(1), Groups { cores, lanes }, Groups { cores: 0, lanes: 1 })
     }
 
     fn rated(&self, messages: usize, wide: Groups, narrow: Groups) -> Share {
@@ -122,6 +146,43 @@ impl Costs {
         let in_narrow = messages.min(narrow.cores * narrow.lanes);
         let in_wide = (messages - in_narrow).min(wide.cores * wide.lanes);
         Share { wide, narrow, rate: rate(in_narrow, narrow.lanes) + rate(in_wide, wide.lanes) }
+    }
+
+    /// Seconds in which so many cores can be done with so many bytes, if all goes well. `long` are the longest messages
+    /// among them, in falling order, as many as matter.
+    ///
+    /// A core's seconds are shared out among the messages beside each other. One that has to be done in T seconds can
+    /// afford rows that take T / length on an average, and has to pay the more for each byte, the sooner that is: what
+    /// the [hull](Self::hull) says. T is when all can pay.
+    pub(super) fn soonest(&self, long: &[u64], bytes: u64, cores: usize) -> f64 {
+        let (slowest, least) = self.hull[self.hull.len() - 1];
+        let fits = |seconds: f64| {
+            let long = long.iter().map(|length| *length as f64).take_while(|length| length * slowest > seconds);
+            let (sum, price) = long
+                .fold((0.0, 0.0), |(sum, price), length| (sum + length, price + length * self.price(seconds / length)));
+            price + (bytes as f64 - sum) * least <= seconds * cores as f64
+        };
+        let longest = long.first().map_or(0.0, |length| *length as f64 * self.seconds(1));
+        let mut low = longest.max(bytes as f64 * least / cores as f64);
+        let mut high = low * 16.0;
+        // To a per cent or so.
+        for _ in 0..10 {
+            let middle = f64::midpoint(low, high);
+            if fits(middle) { high = middle } else { low = middle }
+        }
+        if fits(low) { low } else { high }
+    }
+
+    /// Seconds of a core for a byte of a message, where its row takes so long on an average.
+    fn price(&self, seconds: f64) -> f64 {
+        let after = self.hull.partition_point(|point| point.0 <= seconds);
+        match (after.checked_sub(1).map(|i| self.hull[i]), self.hull.get(after)) {
+            (None, _) => self.hull[0].1,
+            (Some(before), None) => before.1,
+            (Some(before), Some(after)) => {
+                before.1 + (after.1 - before.1) * (seconds - before.0) / (after.0 - before.0)
+            }
+        }
     }
 
     /// The widest group in which a byte takes no longer than this, if a message alone does not.
@@ -149,7 +210,10 @@ mod tests {
         let costs = Costs::new(vec![1.0, 1.8, 1.8, 1.8]);
         let share = |messages, cores| {
             let Share { wide, narrow, .. } = costs.share(messages, cores);
-            [(wide.cores, wide.lanes), (narrow.cores, narrow.lanes)].into_iter().filter(|(cores, _)| *cores > 0).collect()
+            [(wide.cores, wide.lanes), (narrow.cores, narrow.lanes)]
+                .into_iter()
+                .filter(|(cores, _)| *cores > 0)
+                .collect()
         };
         let check = |messages, cores, expected: &[(usize, usize)]| {
             let share: Vec<(usize, usize)> = share(messages, cores);

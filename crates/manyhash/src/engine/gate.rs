@@ -65,6 +65,11 @@ impl<J> Gate<J> {
         self.held
     }
 
+    /// Whether anybody is in line.
+    pub(super) fn is_waited_for(&self) -> bool {
+        !self.waiting.is_empty()
+    }
+
     /// What so many bytes count for: one message larger than the bound is let in when nothing else is.
     fn weight(&self, bytes: usize) -> usize {
         bytes.min(self.bound)

@@ -43,6 +43,8 @@ pub(super) struct Job {
     backlog: usize,
     outcome: Option<Result<Vec<Digest>, JobError>>,
     waker: Option<Waker>,
+    /// Whether somebody waits for it, or soon will.
+    urgent: bool,
 }
 
 /// What is left to do without the lock.
@@ -82,8 +84,10 @@ pub(super) struct Inner {
     pub(super) slots: Slots<Job>,
     pub(super) gate: Gate<(usize, Content)>,
     schedule: Schedule,
-    /// By the schedule's number.
+    /// By the schedule's number; each in the algorithms' own order.
     pools: Vec<Vec<Algorithm>>,
+    /// The orders in which callers have named algorithms, with their pools.
+    orders: Vec<(Vec<Algorithm>, usize)>,
     pub(super) figures: Figures,
     /// Threads that sleep, and those of them that were called.
     pub(super) sleeping: usize,
@@ -91,6 +95,8 @@ pub(super) struct Inner {
     pub(super) closed: bool,
     /// Streams without a slot: callers who may be about to come.
     pub(super) unbegun: usize,
+    /// Jobs that wait to be hashed and are urgent.
+    urgent: usize,
 }
 
 impl Inner {
@@ -100,22 +106,34 @@ impl Inner {
             gate: Gate::new(memory),
             schedule: Schedule::new(threads),
             pools: Vec::new(),
+            orders: Vec::new(),
             figures: Figures::default(),
             sleeping: 0,
             called: 0,
             closed: false,
             unbegun: 0,
+            urgent: 0,
         }
     }
 
-    /// The pool of these algorithms, whose order does not matter.
-    pub(super) fn pool(&mut self, algorithms: &[Algorithm], costs: &Costs) -> usize {
+    /// The pool of these algorithms, in this order, if there is one by now.
+    pub(super) fn pool(&self, algorithms: &[Algorithm]) -> Option<usize> {
+        self.orders.iter().find(|(order, _)| order == algorithms).map(|(_, pool)| *pool)
+    }
+
+    /// The pool of these algorithms, which is made if there is none.
+    pub(super) fn make_pool(&mut self, algorithms: &[Algorithm], costs: Costs) -> usize {
+        if let Some(pool) = self.pool(algorithms) {
+            return pool;
+        }
         let mut sorted = algorithms.to_vec();
-        sorted.sort_by_key(|algorithm| *algorithm as u8);
-        self.pools.iter().position(|pool| *pool == sorted).unwrap_or_else(|| {
+        sorted.sort_unstable();
+        let pool = self.pools.iter().position(|pool| *pool == sorted).unwrap_or_else(|| {
             self.pools.push(sorted);
-            self.schedule.add_pool(costs.clone())
-        })
+            self.schedule.add_pool(costs)
+        });
+        self.orders.push((algorithms.to_vec(), pool));
+        pool
     }
 
     /// Asks for memory and perhaps a slot; without room there is nothing.
@@ -150,9 +168,11 @@ impl Inner {
         let waits = bytes > 0 || content.has_ended();
         let wide = matches!(content, Content::Batch(_));
         if let Some(job) = self.slots.get(id) {
-            *job = Job { pool, ended: content.has_ended(), content: Some(content), backlog: bytes, ..Job::default() };
+            let ended = content.has_ended();
+            *job = Job { pool, ended, content: Some(content), backlog: bytes, urgent: ended, ..Job::default() };
         }
         if waits && self.slots.change(id, State::Filling, State::Ready, now).is_ok() {
+            self.urgent += 1;
             if wide {
                 self.schedule.add_wide(pool, id.index(), bytes as u64);
             } else {
@@ -167,6 +187,7 @@ impl Inner {
         let ahead = job.backlog > 0 && job.backlog + bytes > AHEAD && job.outcome.is_none();
         if ahead {
             job.waker = Some(context.waker().clone());
+            self.hurry(id);
         }
         ahead
     }
@@ -186,6 +207,7 @@ impl Inner {
         let (pool, bytes) = (job.pool, chunk.as_ref().map_or(0, Chunk::len));
         job.backlog += bytes;
         job.ended |= end;
+        let urgent = job.ended || job.backlog > AHEAD / 2;
         match state {
             Some(State::Done) => {
                 // It has failed; the outcome says so.
@@ -207,6 +229,19 @@ impl Inner {
                 self.schedule.add(pool, id.index(), bytes as u64);
             }
             _ => {}
+        }
+        if urgent {
+            self.hurry(id);
+        }
+    }
+
+    /// Somebody waits for a job, or soon will.
+    fn hurry(&mut self, id: Id) {
+        let ready = self.slots.state(id) == Some(State::Ready);
+        if let Some(job) = self.slots.get(id)
+            && !std::mem::replace(&mut job.urgent, true)
+        {
+            self.urgent += usize::from(ready);
         }
     }
 
@@ -233,6 +268,7 @@ impl Inner {
         let Ok(job) = self.slots.free(id, state, now) else { return };
         if state == State::Ready {
             self.schedule.remove(id.index());
+            self.urgent -= usize::from(job.urgent);
         }
         for chunk in job.incoming {
             self.gate.release(chunk.len());
@@ -270,9 +306,15 @@ impl Inner {
 
     /// Whether a thread more would have something to do, is there, and is not called yet: it counts as called then.
     pub(super) fn call(&mut self) -> bool {
-        let call = self.called < self.sleeping && self.schedule.has_work();
+        let call = self.called < self.sleeping && self.is_urgent() && self.schedule.has_work();
         self.called += usize::from(call);
         call
+    }
+
+    /// Whether anybody waits for what could be hashed, or for memory that it holds. What nobody waits for is left until
+    /// somebody does, and then fills his lanes: of a stream no more than half of what it may be ahead.
+    fn is_urgent(&self) -> bool {
+        self.urgent > 0 || self.closed || self.gate.is_waited_for()
     }
 
     /// Whether more jobs wait than this one.
@@ -282,6 +324,9 @@ impl Inner {
 
     /// Jobs for a thread of the engine.
     pub(super) fn take(&mut self, now: Instant) -> Option<Taken> {
+        if !self.is_urgent() {
+            return None;
+        }
         let bundle = self.schedule.take()?;
         let works = bundle.jobs.into_iter().filter_map(|(job, bytes)| {
             let id = self.slots.id(job)?;
@@ -313,14 +358,18 @@ impl Inner {
         let lanes = if wide { costs.width() } else { 1 };
         let seconds = job.backlog as f64 * costs.seconds(lanes) / lanes as f64;
         let alone = || {
-            if wide { others == 0 } else { costs.share(others + 1, self.schedule.cores()).wide.lanes == 1 }
+            if wide {
+                others == 0
+            } else {
+                others < self.schedule.cores() && costs.share(others + 1, self.schedule.cores()).wide.lanes == 1
+            }
         };
         seconds <= TINY || (seconds <= SMALL && alone())
     }
 
     /// Callers who have something to hash, or may be about to have.
     fn callers(&self) -> usize {
-        let states = [State::Filling, State::Ready, State::Hashing];
+        let states = [State::Filling, State::Ready, State::Hashing, State::Done];
         self.unbegun + states.map(|state| self.slots.count(state)).iter().sum::<usize>()
     }
 
@@ -328,7 +377,10 @@ impl Inner {
         let waited = self.slots.since(id, now)?;
         self.slots.change(id, State::Ready, State::Hashing, now).ok()?;
         self.figures.queue_wait.add(waited);
-        let content = self.slots.get(id)?.content.take()?;
+        let job = self.slots.get(id)?;
+        let content = job.content.take()?;
+        let urgent = std::mem::replace(&mut job.urgent, false);
+        self.urgent -= usize::from(urgent);
         Some(Work::new(id, content, budget))
     }
 
@@ -381,6 +433,8 @@ impl Inner {
         let (pool, left) = (job.pool, content.left());
         let waits = left > 0 || job.ended;
         job.content = Some(content);
+        job.urgent |= job.ended || job.backlog > AHEAD / 2;
+        self.urgent += usize::from(waits && job.urgent);
         let to = if waits { State::Ready } else { State::Filling };
         let _ = self.slots.change(id, State::Hashing, to, now);
         match (waits, was_grouped) {

@@ -15,6 +15,7 @@
 
 use super::costs::{Costs, Share};
 use super::links::{Links, List};
+use std::cmp::Reverse;
 use std::iter::repeat_n;
 
 /// A job, by the index of its slot.
@@ -104,8 +105,14 @@ const SLICES: f64 = 16.0;
 /// A slice is a multiple of this many bytes: whole blocks of any algorithm, and whole pages.
 const GRAIN: u64 = 4096;
 
+/// Bytes for which a job is begun in a lane that has room for no more.
+const WORTH_BEGINNING: u64 = 4 * GRAIN;
+
+/// Seconds that all should take for lanes to be spread over more cores than are needed: much more than waking a thread.
+const WORTH_SPREADING: f64 = 2e-3;
+
 /// The time of the whole can be had to about this factor; differences below it do not count.
-const SLACK: f64 = 1.05;
+const SLACK: f64 = 1.18;
 
 /// Of the lanes, the share of the long jobs while others wait: all but one in four.
 const LONG_LANES: (usize, usize) = (3, 4);
@@ -238,26 +245,28 @@ impl Schedule {
             self.shared_lanes = self.shared_lanes.wrapping_add(choice.lanes) % (LONG_LANES.1 << 16);
             long = (self.shared_lanes * LONG_LANES.0 / LONG_LANES.1).saturating_sub(before);
         }
-        let (mut bytes, mut longest) = (0, 0);
         for _ in 0..choice.lanes {
             let pool = &self.pools[index];
             let top = if long > 0 { pool.longest(&self.links, &self.entries) } else { None };
             let top = top.filter(|job| self.entries[*job as usize].left >= choice.long);
             long -= usize::from(top.is_some());
             let Some(job) = top.or_else(|| pool.soonest(&self.entries)) else { break };
-            let picked = self.pick(job, choice.slice);
-            jobs.push((job, picked));
-            (bytes, longest) = (bytes + picked, longest.max(picked));
+            jobs.push((job, self.pick(job, choice.slice)));
         }
-        // Lanes that end before the longest go on with what is next, if that ends then as well.
-        let room = longest.max(choice.slice).min(choice.fair) * jobs.len() as u64;
-        while let Some(job) = self.pools[index].soonest(&self.entries) {
-            let left = self.entries[job as usize].left;
-            if left > choice.slice || bytes + left > room {
-                break;
+        // Lanes that end before the longest go on with what is next, for as long as that has to go.
+        let lengths = jobs.iter().map(|(_, bytes)| *bytes);
+        let end = lengths.clone().max().unwrap_or(0).max(choice.slice.min(choice.fair));
+        let rooms: Vec<u64> = lengths.map(|bytes| end - bytes).collect();
+        for mut room in rooms {
+            while let Some(job) = self.pools[index].soonest(&self.entries) {
+                let left = self.entries[job as usize].left;
+                if left > room && room < WORTH_BEGINNING {
+                    break;
+                }
+                let bytes = self.pick(job, if left <= room { left } else { room / GRAIN * GRAIN });
+                jobs.push((job, bytes));
+                room = room.saturating_sub(bytes);
             }
-            bytes += self.pick(job, choice.slice);
-            jobs.push((job, left));
         }
     }
 
@@ -267,7 +276,7 @@ impl Schedule {
         self.pools[entry.pool].remove(&mut self.links, job, entry);
         entry.waits = false;
         // A little more is better than a short end.
-        if entry.left <= most.saturating_add(most / 4) { entry.left } else { most }
+        if entry.left <= most.saturating_add(most / 8) { entry.left } else { most }
     }
 
     /// A core is done with a group. Its jobs are no longer known, but for those that are [given back](Self::give_back).
@@ -343,16 +352,18 @@ impl Schedule {
     fn layout(&self, index: usize, jobs: usize, cores: usize) -> Layout {
         let pool = &self.pools[index];
         let costs = &pool.costs;
-        let whole = |bytes: u64, jobs: usize, cores: usize| {
-            let share = costs.share(jobs, cores);
-            (share, bytes as f64 / share.rate)
-        };
-        let (rest, seconds) = whole(pool.bytes, jobs, cores);
+        let dense = costs.dense(jobs, cores);
         let groups = self.groups.iter().flatten().filter(|group| group.pool == index && group.kind != Kind::Wide);
         let longest = pool.longest(&self.links, &self.entries).map(|job| self.entries[job as usize].left);
         let longest = groups.clone().map(|group| group.longest).chain(longest).max().unwrap_or(0);
-        let mut layout = Layout { seconds: seconds.max(longest as f64 * costs.seconds(1)), long: 0, rest };
-        if cores == 1 || longest as f64 * costs.seconds(rest.wide.lanes) <= SLACK * layout.seconds {
+        let seconds = (pool.bytes as f64 / dense.rate).max(longest as f64 * costs.seconds(dense.wide.lanes));
+        if seconds < WORTH_SPREADING {
+            return Layout { seconds, long: 0, rest: dense };
+        }
+        let rest = costs.share(jobs, cores);
+        let seconds = (pool.bytes as f64 / rest.rate).max(longest as f64 * costs.seconds(1));
+        let mut layout = Layout { seconds, long: 0, rest };
+        if cores == 1 || longest as f64 * costs.seconds(rest.wide.lanes) <= SLACK * seconds {
             return layout;
         }
         // Of a group's other jobs only the sum is known.
@@ -363,28 +374,24 @@ impl Schedule {
             lefts.extend(repeat_n(others, group.jobs - 1));
         }
         pool.long(&self.links, &self.entries, cores * costs.width(), &mut lefts);
-        lefts.sort_unstable_by_key(|left| std::cmp::Reverse(*left));
-        // The fewer cores are left for the rest, the longer that takes, and the wider the groups of the long ones may
-        // be; a few rounds settle it.
-        for _ in 0..4 {
-            layout.long = 0;
-            let (mut jobs, mut bytes, mut lefts) = (jobs, pool.bytes, lefts.iter());
-            loop {
-                let cores = cores - layout.long;
-                let (share, seconds) = whole(bytes, jobs, cores);
-                layout.rest = share;
-                let Some(left) = lefts.next() else { break };
-                if cores == 1 || jobs <= 1 || *left as f64 * costs.seconds(share.wide.lanes) <= SLACK * layout.seconds {
-                    layout.seconds = layout.seconds.max(seconds);
-                    break;
-                }
-                let lanes = costs.widest_within(SLACK * layout.seconds / *left as f64).min(jobs);
-                let beside = lefts.by_ref().take(lanes - 1).sum::<u64>();
-                bytes = bytes.saturating_sub(left + beside);
-                jobs -= lanes;
-                layout.long += 1;
+        lefts.sort_unstable_by_key(|left| Reverse(*left));
+        layout.seconds = seconds.max(costs.soonest(&lefts, pool.bytes, cores));
+        let (mut jobs, mut next) = (jobs, 0);
+        let behind = |left: &u64, rest: &Share| *left as f64 * costs.seconds(rest.wide.lanes) > SLACK * layout.seconds;
+        let mut rest = layout.rest;
+        let long = lefts.partition_point(|left| behind(left, &rest));
+        while next < long && layout.long + 1 < cores && behind(&lefts[next], &rest) {
+            let lanes = costs.widest_within(SLACK * layout.seconds / lefts[next] as f64);
+            // The others must not stand still meanwhile: there are lanes for them beside the rest.
+            let lanes_left = (cores - layout.long - 1) * costs.width() * LONG_LANES.0 / LONG_LANES.1;
+            if lanes >= jobs || lanes_left + lanes + next < long {
+                break;
             }
+            (jobs, next) = (jobs - lanes, next + lanes);
+            layout.long += 1;
+            rest = costs.share(jobs, cores - layout.long);
         }
+        layout.rest = rest;
         layout
     }
 }

@@ -1,10 +1,12 @@
 //! What all threads share: the lock, the engine's threads, and how they wake each other.
 
 use super::JobError;
+use super::costs::Costs;
 use super::inner::{After, Inner, Taken};
 use super::slots::Id;
 use super::sync::{Arc, Condvar, Mutex, MutexGuard, thread};
 use super::work;
+use crate::Algorithm;
 use crate::stream::FamilyRows;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -29,6 +31,20 @@ impl Shared {
     /// In a process that was forked after the engine was made.
     pub(super) fn check_process(&self) -> Result<(), JobError> {
         if self.process == std::process::id() { Ok(()) } else { Err(JobError::Forked) }
+    }
+
+    /// The pool of these algorithms.
+    ///
+    /// # Errors
+    /// In a process that was forked after the engine was made.
+    pub(super) fn pool(&self, algorithms: &[Algorithm]) -> Result<usize, JobError> {
+        self.check_process()?;
+        if let Some(pool) = self.lock().pool(algorithms) {
+            return Ok(pool);
+        }
+        // Measured outside the lock, where that was not done before.
+        let costs = Costs::of(algorithms);
+        Ok(self.lock().make_pool(algorithms, costs))
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {

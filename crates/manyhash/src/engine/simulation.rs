@@ -89,7 +89,17 @@ fn makespan(costs: &Costs, cores: usize, lengths: &[u64], bytes: &[u8]) -> f64 {
             && let Some(bundle) = schedule.take()
         {
             let end = now + duration(costs, &bundle, bytes);
-            if std::env::var("TRACE").is_ok() { let mx = bundle.jobs.iter().map(|(j, _)| left[*j as usize]).max().unwrap(); println!("{now:.6} group {} jobs {} longest left {} slice {} for {:.6}", bundle.group, bundle.jobs.len(), mx, bundle.jobs[0].1, end-now); }
+            if std::env::var("TRACE").is_ok() {
+                let mx = bundle.jobs.iter().map(|(j, _)| left[*j as usize]).max().unwrap();
+                println!(
+                    "{now:.6} group {} jobs {} longest left {} slice {} for {:.6}",
+                    bundle.group,
+                    bundle.jobs.len(),
+                    mx,
+                    bundle.jobs[0].1,
+                    end - now
+                );
+            }
             running.push(Reverse(((end * 1e15) as u64, bundle.group)));
             bundles.insert(bundle.group, (end, bundle));
         }
@@ -125,42 +135,81 @@ fn rates(costs: &Costs, cores: usize, most: usize) -> Vec<f64> {
 
 /// Seconds below which no schedule can be done. The lengths are in falling order.
 ///
-/// First, the longest k messages cannot go on at more than the best rate for k messages. Second, the work of one core:
-/// if h is any concave function of the number of lanes that is nowhere above what they cost, and 0 for none, then a
-/// message that is the j-th longest costs at least h(j) - h(j - 1) for each byte, wherever it is hashed: for whatever
-/// lanes run side by side, the increments of theirs are at most those of the first, and their sum is at most the cost.
+/// First, the longest k messages cannot go on at more than the best rate for k messages. Second, what a core spends on a
+/// row is shared out among its lanes: a message for whose bytes the rows take r seconds on an average costs at least
+/// g(r) core-seconds a byte, where g is the lower convex hull of what lanes cost each, by what their rows take. If all
+/// is done in T seconds, then r is at most T / length, and the sum of all cores' seconds is at most T times the cores.
 fn bound(costs: &Costs, cores: usize, lengths: &[u64], rates: &[f64]) -> f64 {
     let mut sum = 0.0;
-    let mut bound = 0.0_f64;
+    let mut by_rates = 0.0_f64;
     for (i, length) in lengths.iter().enumerate() {
         sum += *length as f64;
-        bound = bound.max(sum / rates[i.min(rates.len() - 1)]);
+        by_rates = by_rates.max(sum / rates[i.min(rates.len() - 1)]);
     }
-    // Of these functions, those that rise to `first` for the first `knee` lanes, and then by the steepest slope.
-    for knee in (0..7).map(|i| 1_usize << i).filter(|knee| *knee <= costs.width()) {
-        let top: u64 = lengths.iter().take(knee).sum();
-        let most = (1..=costs.width()).map(|n| costs.seconds(n) / n.min(knee) as f64).fold(f64::INFINITY, f64::min);
-        for step in 0..=16 {
-            let first = most * f64::from(step) / 16.0;
-            let slopes = (1..=costs.width()).map(|n| (costs.seconds(n) - first * n.min(knee) as f64) / n as f64);
-            let slope = slopes.fold(f64::INFINITY, f64::min).max(0.0);
-            bound = bound.max((first * top as f64 + slope * sum) / cores as f64);
+    let hull = hull(costs);
+    let last = *hull.last().expect("a hull has points");
+    let fits = |seconds: f64| {
+        let longest = lengths.iter().take_while(|length| **length as f64 * last.0 > seconds);
+        let (mut spent, mut long) = (0.0, 0.0);
+        for length in longest {
+            long += *length as f64;
+            spent += *length as f64 * at(&hull, seconds / *length as f64);
+        }
+        spent + (sum - long) * last.1 <= seconds * cores as f64
+    };
+    let (mut low, mut high) = (by_rates, by_rates * 64.0);
+    if fits(low) {
+        return low;
+    }
+    for _ in 0..40 {
+        let middle = f64::midpoint(low, high);
+        if fits(middle) { high = middle } else { low = middle }
+    }
+    low
+}
+
+/// By what a row takes: what each of its lanes costs, the least of any mixture of rows.
+fn hull(costs: &Costs) -> Vec<(f64, f64)> {
+    let mut hull: Vec<(f64, f64)> = Vec::new();
+    for lanes in 1..=costs.width() {
+        let seconds = costs.seconds(lanes);
+        let point = (seconds, seconds / lanes as f64);
+        if hull.last().is_some_and(|last| last.0 == point.0) {
+            hull.pop();
+        }
+        while let [.., a, b] = &hull[..]
+            && (b.1 - a.1) * (point.0 - a.0) >= (point.1 - a.1) * (b.0 - a.0)
+        {
+            hull.pop();
+        }
+        if hull.last().is_none_or(|last| point.1 < last.1) {
+            hull.push(point);
         }
     }
-    bound
+    hull
+}
+
+fn at(hull: &[(f64, f64)], seconds: f64) -> f64 {
+    let after = hull.partition_point(|point| point.0 <= seconds);
+    match (after.checked_sub(1).and_then(|i| hull.get(i)), hull.get(after)) {
+        // Sooner than alone, for rounding: as if alone.
+        (None, _) => hull[0].1,
+        (Some(a), Some(b)) => a.1 + (b.1 - a.1) * (seconds - a.0) / (b.0 - a.0),
+        (Some(a), None) => a.1,
+    }
 }
 
 const KINDS: [&str; 5] = ["equal", "log-normal", "one giant", "all tiny", "tails"];
 
-/// Lengths of a kind: whole blocks, in no order.
-fn lengths(kind: &str, lanes: usize, random: &mut Xoshiro256PlusPlus) -> Vec<u64> {
+/// Lengths of a kind, in proportion to each other, in no order.
+fn lengths(kind: &str, lanes: usize, random: &mut Xoshiro256PlusPlus) -> Vec<f64> {
     // From a single message to many times as many as there are lanes, each number of digits as often.
     let count = |random: &mut Xoshiro256PlusPlus| {
         let most = (16 * lanes) as f64;
         most.powf(random.random_range(0.0..1.0)) as usize
     };
-    let length = |random: &mut Xoshiro256PlusPlus| 2_f64.powf(random.random_range(20.0..24.0));
-    let lengths: Vec<f64> = match kind {
+    let length = |random: &mut Xoshiro256PlusPlus| 2_f64.powf(random.random_range(0.0..4.0));
+    match kind {
         "equal" => {
             let length = length(random);
             repeat_n(length, count(random)).collect()
@@ -175,7 +224,7 @@ fn lengths(kind: &str, lanes: usize, random: &mut Xoshiro256PlusPlus) -> Vec<u64
             let giant = small * count as f64 * random.random_range(0.01..4.0);
             repeat_n(small, count).chain([giant]).collect()
         }
-        "all tiny" => repeat_n((), 2000 * lanes).map(|()| random.random_range(1.0..1024.0)).collect(),
+        "all tiny" => repeat_n((), 10_000 * lanes).map(|()| random.random_range(1.0..4096.0)).collect(),
         "tails" => {
             // As many as there are lanes and a few more; or each half as long as the one before, many times over; or
             // short ones and a few that come last and are as long as all before them on a lane.
@@ -185,64 +234,81 @@ fn lengths(kind: &str, lanes: usize, random: &mut Xoshiro256PlusPlus) -> Vec<u64
                 1 => (0..lanes * 4).map(|i| length * 8.0 / f64::from(1 << (i % 12))).collect(),
                 _ => {
                     let long = repeat_n(length * 4.0, random.random_range(1..=lanes));
-                    repeat_n(length / 16.0, lanes * 64).chain(long).collect()
+                    repeat_n(length / 16.0, lanes * 32).chain(long).collect()
                 }
             }
         }
         _ => unreachable!("there is no such kind"),
-    };
-    lengths.into_iter().map(|length| (length as u64).clamp(1, 1 << 30).next_multiple_of(BLOCK)).collect()
+    }
 }
 
-/// The ratios of 1,000 seeded cases, by plan and kind.
+/// Whole blocks of these lengths, all of them longer by a factor that makes the bound as many seconds as it should be.
+fn scaled(lengths: Vec<f64>, costs: &Costs, cores: usize, rates: &[f64], seconds: f64) -> (Vec<u64>, f64) {
+    let bytes = |factor: f64| -> Vec<u64> {
+        lengths.iter().map(|length| ((length * factor) as u64).max(1).next_multiple_of(BLOCK)).collect()
+    };
+    let bound = |lengths: &[u64]| {
+        let mut lengths = lengths.to_vec();
+        lengths.sort_unstable_by_key(|length| Reverse(*length));
+        bound(costs, cores, &lengths, rates)
+    };
+    let mega = bytes(1e6);
+    let lengths = bytes(1e6 * seconds / bound(&mega));
+    let bound = bound(&lengths);
+    (lengths, bound)
+}
+
+/// One case.
+struct Case {
+    seed: u64,
+    plan: &'static str,
+    kind: &'static str,
+    cores: usize,
+    messages: usize,
+    /// To the bound.
+    ratio: f64,
+}
+
+/// Rates by plan and cores.
+type Known = BTreeMap<(&'static str, usize), Vec<f64>>;
+
+fn case(seed: u64, bytes: &[u8], known: &mut Known) -> Case {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let (plan, kernels) = PLANS[seed as usize % PLANS.len()];
+    let kind = KINDS[seed as usize / PLANS.len() % KINDS.len()];
+    let costs = costs(kernels);
+    let cores = *[1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64].choose(&mut random).expect("there are some");
+    let rates = known.entry((plan, cores)).or_insert_with(|| rates(&costs, cores, cores * costs.width()));
+    let lengths = lengths(kind, cores * costs.width(), &mut random);
+    let (lengths, bound) = scaled(lengths, &costs, cores, rates, random.random_range(0.01..0.03));
+    let ratio = makespan(&costs, cores, &lengths, bytes) / bound;
+    Case { seed, plan, kind, cores, messages: lengths.len(), ratio }
+}
+
+/// 1,000 seeded cases: at most 1.05 times the bound in the middle, at most 1.25 times at the worst.
 #[test]
 fn the_makespan_is_close_to_the_bound() {
     // A slice is no longer than this, even of the cheapest.
     let bytes = vec![0; 4 << 20];
-    let mut ratios = Vec::new();
-    let mut known = BTreeMap::new();
-    for seed in 0..1000 {
-        let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
-        let (name, kernels) = PLANS[seed as usize % PLANS.len()];
-        let costs = costs(kernels);
-        let cores = *[1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64].choose(&mut random).expect("there are some");
-        let kind = KINDS[(seed as usize / PLANS.len()) % KINDS.len()];
-        let mut lengths = lengths(kind, cores * costs.width(), &mut random);
-        let makespan = makespan(&costs, cores, &lengths, &bytes);
-        lengths.sort_unstable_by_key(|length| Reverse(*length));
-        let rates = known.entry((name, cores)).or_insert_with(|| rates(&costs, cores, cores * costs.width()));
-        let ratio = makespan / bound(&costs, cores, &lengths, rates);
-        ratios.push((ratio, seed, name, kind, cores, lengths.len(), makespan));
-    }
-    ratios.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+    let mut known = Known::new();
+    let seeds: Vec<u64> = match std::env::var("SEED") {
+        Ok(s) => s.split(',').map(|s| s.parse().unwrap()).collect(),
+        _ => (0..1000).collect(),
+    };
+    let mut cases: Vec<Case> = seeds.into_iter().map(|seed| case(seed, &bytes, &mut known)).collect();
+    cases.sort_unstable_by(|a, b| a.ratio.total_cmp(&b.ratio));
     for kind in KINDS {
-        let own: Vec<f64> = ratios.iter().filter(|ratio| ratio.3 == kind).map(|ratio| ratio.0).collect();
+        let own: Vec<f64> = cases.iter().filter(|case| case.kind == kind).map(|case| case.ratio).collect();
+        if own.is_empty() {
+            continue;
+        }
         println!("{kind}: median {:.3}, worst {:.3} of {}", own[own.len() / 2], own[own.len() - 1], own.len());
     }
-    for (ratio, seed, name, kind, cores, messages, seconds) in ratios.iter().rev().take(25) {
-        println!("{ratio:.3}: seed {seed}, {name}, {kind}, {messages} messages on {cores} cores, {seconds:.6} s");
+    for Case { seed, plan, kind, cores, messages, ratio } in cases.iter().rev().take(25) {
+        println!("{ratio:.3}: seed {seed}: {plan}, {kind}, {messages} messages on {cores} cores");
     }
-    let (median, worst) = (ratios[ratios.len() / 2].0, ratios[ratios.len() - 1].0);
+    let (least, median, worst) = (cases[0].ratio, cases[cases.len() / 2].ratio, cases[cases.len() - 1].ratio);
     println!("all: median {median:.3}, worst {worst:.3}");
-    assert!(ratios[0].0 >= 0.999, "the bound is none: {:?}", ratios[0]);
+    assert!(least >= 0.999, "the bound is none");
     assert!(median <= 1.05 && worst <= 1.25, "median {median:.3}, worst {worst:.3}");
-}
-
-#[test]
-#[ignore]
-fn debug_one() {
-    let bytes = vec![0; 4 << 20];
-    let seed: u64 = std::env::var("SEED").unwrap().parse().unwrap();
-    let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
-    let (_, kernels) = PLANS[seed as usize % PLANS.len()];
-    let costs = costs(kernels);
-    let cores = *[1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64].choose(&mut random).expect("there are some");
-    let kind = KINDS[(seed as usize / PLANS.len()) % KINDS.len()];
-    let mut l = lengths(kind, cores * costs.width(), &mut random);
-    let m = makespan(&costs, cores, &l, &bytes);
-    l.sort_unstable_by_key(|length| Reverse(*length));
-    println!("{kind} {cores} cores, width {}, {} jobs, longest {:?}, sum {}", costs.width(), l.len(), &l[..l.len().min(10)], l.iter().sum::<u64>());
-    println!("makespan {m}, longest alone {}", l[0] as f64 * costs.seconds(1));
-    let rates = rates(&costs, cores, cores * costs.width());
-    println!("bound {}", bound(&costs, cores, &l, &rates));
 }

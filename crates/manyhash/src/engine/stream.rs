@@ -3,7 +3,6 @@
 use super::JobError;
 use super::algorithms::Algorithms;
 use super::block_on::block_on;
-use super::costs::Costs;
 use super::digesting::{Digesting, Submission};
 use super::gate::{Request, Ticket};
 use super::inner::Inner;
@@ -35,15 +34,10 @@ pub struct Stream<A> {
 impl<A: Algorithms> Stream<A> {
     pub(super) fn new(shared: Arc<Shared>, algorithms: A) -> Self {
         let mut stream = Stream { shared, algorithms, pool: 0, slot: None, unbegun: false, failed: None };
-        match stream.shared.check_process() {
-            Ok(()) => {
-                let costs = Costs::of(stream.algorithms.list());
-                let list = stream.algorithms.list();
-                stream.pool = stream.shared.with(|inner, _, _| {
-                    inner.unbegun += 1;
-                    inner.pool(list, &costs)
-                });
-                stream.unbegun = true;
+        match stream.shared.pool(stream.algorithms.list()) {
+            Ok(pool) => {
+                (stream.pool, stream.unbegun) = (pool, true);
+                stream.shared.with(|inner, _, _| inner.unbegun += 1);
             }
             Err(error) => stream.failed = Some(error),
         }
