@@ -34,7 +34,7 @@ impl Submission {
     /// Brings a job in, or into the line.
     pub(super) fn new(shared: Arc<Shared>, pool: usize, content: Content, bytes: usize) -> Self {
         let request = Request { bytes, slot: true };
-        let place = shared.with(|inner, now, _| {
+        let place = shared.with(|inner, now, after| {
             if inner.closed {
                 return Place::Failed(JobError::Closed);
             }
@@ -43,7 +43,10 @@ impl Submission {
                     inner.begin(id, pool, content, now);
                     Place::Slot(id)
                 }
-                _ => Place::Line(inner.gate.wait(request, Some((pool, content)))),
+                _ => {
+                    after.call = true;
+                    Place::Line(inner.gate.wait(request, Some((pool, content))))
+                }
             }
         });
         Self::announced(shared, place)
@@ -56,11 +59,13 @@ impl Submission {
         content: impl FnOnce() -> Content,
         bytes: usize,
     ) -> Option<Self> {
-        let place = shared.with(|inner, now, _| {
+        let place = shared.with(|inner, now, after| {
             if inner.closed {
                 return Some(Place::Failed(JobError::Closed));
             }
-            let id = inner.enter(Request { bytes, slot: true }, now)??;
+            let entered = inner.enter(Request { bytes, slot: true }, now).flatten();
+            after.call = entered.is_none();
+            let id = entered?;
             inner.begin(id, pool, content(), now);
             Some(Place::Slot(id))
         });

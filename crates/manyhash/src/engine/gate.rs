@@ -31,8 +31,8 @@ pub(super) struct Gate<J> {
     line: VecDeque<Ticket>,
     /// By ticket: who waits in line.
     waiting: BTreeMap<Ticket, Waiting<J>>,
-    /// By ticket: what was granted and is not yet fetched.
-    granted: BTreeMap<Ticket, (Request, Grant)>,
+    /// By ticket: what was granted and is not yet fetched, and the bytes for which no job answers.
+    granted: BTreeMap<Ticket, (usize, Grant)>,
     next: u64,
 }
 
@@ -111,10 +111,8 @@ impl<J> Gate<J> {
         if let Some(waiting) = self.waiting.remove(&ticket) {
             return (None, waiting.job);
         }
-        let Some((request, grant)) = self.granted.remove(&ticket) else { return (None, None) };
-        if grant.is_none() {
-            self.release(request.bytes);
-        }
+        let Some((bytes, grant)) = self.granted.remove(&ticket) else { return (None, None) };
+        self.release(bytes);
         (grant, None)
     }
 
@@ -134,8 +132,9 @@ impl<J> Gate<J> {
             };
             let grant = self.grant(request, slot)?;
             self.line.pop_front();
-            self.granted.insert(ticket, (request, grant));
             let Waiting { waker, job, .. } = self.waiting.remove(&ticket)?;
+            let bytes = if job.is_some() { 0 } else { request.bytes };
+            self.granted.insert(ticket, (bytes, grant));
             return Some(Admitted { grant, waker, job });
         }
     }
@@ -150,7 +149,9 @@ impl<J> Gate<J> {
 #[cfg(test)]
 mod tests {
     use super::{Gate, Request};
+    use crate::engine::slots::Slots;
     use std::task::Waker;
+    use std::time::Instant;
 
     const fn bytes(bytes: usize) -> Request {
         Request { bytes, slot: false }
@@ -187,6 +188,20 @@ mod tests {
         gate.cancel(tickets[1]);
         assert_eq!(gate.held(), 0);
         assert_eq!((admit(&mut gate), gate.poll(tickets[2], Waker::noop())), (1, Some(None)));
+    }
+
+    #[test]
+    fn a_job_that_was_let_in_answers_for_its_bytes() {
+        let mut slots = Slots::new(2);
+        let mut gate = Gate::new(100);
+        let request = Request { bytes: 50, slot: true };
+        let (job, stream) = (gate.wait(request, Some("job")), gate.wait(request, None));
+        while gate.admit(|| slots.take((), Instant::now())).is_some() {}
+        assert_eq!(gate.held(), 100);
+        assert!(matches!(gate.cancel(stream), (Some(_), None)));
+        assert_eq!(gate.held(), 50);
+        assert!(matches!(gate.cancel(job), (Some(_), None)));
+        assert_eq!(gate.held(), 50);
     }
 
     #[test]

@@ -17,8 +17,9 @@ use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
 /// Bytes of a stream that may wait to be hashed before its writer has to wait: enough that writer and engine seldom
-/// wait for each other, and little against what a stream of a slow caller may hold.
-pub(super) const AHEAD: usize = 256 << 10;
+/// wait for each other, and little against what a stream of a slow caller may hold. The model checker's messages are
+/// short.
+pub(super) const AHEAD: usize = if cfg!(manyhash_shuttle) { 256 } else { 256 << 10 };
 
 /// A job that takes no longer than this alone is done by the thread that waits for it: to hand it over costs more.
 const TINY: f64 = 2e-6;
@@ -51,7 +52,7 @@ pub(super) struct After {
     pub(super) wake: Vec<Waker>,
     pub(super) garbage: Vec<Chunk>,
     pub(super) contents: Vec<Content>,
-    /// Whether jobs came for which a thread may be wanted.
+    /// Whether a thread may be wanted: jobs came, or somebody waits for the memory of those that nobody asks about.
     pub(super) call: bool,
 }
 
@@ -81,7 +82,7 @@ pub(super) struct Taken {
 pub(super) struct Inner {
     pub(super) slots: Slots<Job>,
     pub(super) gate: Gate<(usize, Content)>,
-    schedule: Schedule,
+    pub(super) schedule: Schedule,
     /// By the schedule's number.
     pools: Vec<Vec<Algorithm>>,
     pub(super) figures: Figures,
@@ -413,8 +414,8 @@ impl Inner {
 impl Content {
     pub(super) fn message(algorithms: &[Algorithm], chunk: Option<Chunk>, ended: bool) -> Self {
         let streams = algorithms.iter().map(|algorithm| Stream::new(*algorithm)).collect();
-        let chunks = chunk.into_iter().filter(|chunk| chunk.len() > 0).collect();
-        Content::Message { streams, chunks, ended }
+        let chunks = chunk.and_then(|chunk| if chunk.len() > 0 { Some(chunk) } else { chunk.discard().ok().and(None) });
+        Content::Message { streams, chunks: chunks.into_iter().collect(), ended }
     }
 
     /// Bytes that are not hashed yet.

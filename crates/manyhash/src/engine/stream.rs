@@ -6,11 +6,11 @@ use super::block_on::block_on;
 use super::costs::Costs;
 use super::digesting::{Digesting, Submission};
 use super::gate::{Request, Ticket};
-use super::inner::Inner;
+use super::inner::{After, Inner};
 use super::shared::Shared;
 use super::slots::Id;
 use super::sync::Arc;
-use super::work::{Chunk, Content};
+use super::work::{self, Chunk, Content};
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
@@ -55,20 +55,21 @@ impl<A: Algorithms> Stream<A> {
     /// The future is done when the chunk is accepted, which is before it is hashed. Dropped earlier, nothing was
     /// written; the message can go on.
     pub fn write<B: AsRef<[u8]> + Send + 'static>(&mut self, bytes: B) -> Write<'_, A> {
-        let chunk = if self.failed.is_some() { None } else { Some(Chunk::new(bytes)) };
-        let (chunk, error) = match chunk {
-            Some(Ok(chunk)) => (Some(chunk), None),
-            Some(Err(error)) => (None, Some(error)),
-            None => (None, None),
+        let chunk = match self.failed {
+            Some(_) => {
+                work::discard(bytes);
+                None
+            }
+            None => Chunk::new(bytes).map_err(|error| self.failed = Some(error)).ok(),
         };
-        self.failed = self.failed.or(error);
         Write { stream: self, chunk, ticket: None }
     }
 
     /// The message ends here.
     pub fn finish(mut self) -> Digesting<A> {
         let shared = self.shared.clone();
-        let submission = match (self.failed, self.slot.take()) {
+        let failed = self.failed.or(shared.check_process().err());
+        let submission = match (failed, self.slot.take()) {
             (Some(error), slot) => {
                 self.slot = slot;
                 Submission::failed(shared, error)
@@ -154,7 +155,7 @@ impl<A: Algorithms> Future for Write<'_, A> {
         }
         let (slot, pool, list) = (stream.slot, stream.pool, stream.algorithms.list());
         let attempt = stream.shared.with(|inner, now, after| {
-            let granted = match admitted(inner, slot, chunk, ticket.take(), context, now) {
+            let granted = match admitted(inner, slot, chunk, ticket.take(), context, now, after) {
                 Ok(granted) => granted,
                 Err(attempt) => return attempt,
             };
@@ -192,17 +193,18 @@ fn admitted(
     ticket: Option<Ticket>,
     context: &mut Context,
     now: Instant,
+    after: &mut After,
 ) -> Result<Option<Id>, Attempt> {
     let bytes = chunk.as_ref().map_or(0, Chunk::len);
-    if let Some(ticket) = ticket {
-        return match inner.gate.poll(ticket, context.waker()) {
-            Some(granted) => Ok(granted),
-            None if inner.closed => Err(Attempt::Failed(JobError::Closed)),
-            None => Err(Attempt::Waits(Some(ticket))),
-        };
-    }
     if inner.closed {
+        // What was granted before comes too late: the threads may have ended.
+        if let Some(ticket) = ticket {
+            inner.leave(ticket, now, after);
+        }
         return Err(Attempt::Failed(JobError::Closed));
+    }
+    if let Some(ticket) = ticket {
+        return inner.gate.poll(ticket, context.waker()).ok_or(Attempt::Waits(Some(ticket)));
     }
     if let Some(error) = slot.and_then(|id| inner.failure(id)) {
         return Err(Attempt::Failed(error));
@@ -214,6 +216,7 @@ fn admitted(
     inner.enter(request, now).ok_or_else(|| {
         let ticket = inner.gate.wait(request, None);
         inner.gate.poll(ticket, context.waker());
+        after.call = true;
         Attempt::Waits(Some(ticket))
     })
 }

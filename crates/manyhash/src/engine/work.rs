@@ -23,8 +23,13 @@ pub(super) struct Chunk {
 
 impl Chunk {
     pub(super) fn new(buffer: impl AsRef<[u8]> + Send + 'static) -> Result<Self, JobError> {
-        let length = length(&buffer)?;
-        Ok(Self::of_length(buffer, length))
+        match length(&buffer) {
+            Ok(length) => Ok(Self::of_length(buffer, length)),
+            Err(error) => {
+                discard(buffer);
+                Err(error)
+            }
+        }
     }
 
     /// Of bytes whose [`length`] is known.
@@ -59,6 +64,11 @@ impl Chunk {
 /// Runs a caller's code.
 fn guard<T>(code: impl FnOnce() -> T) -> Result<T, JobError> {
     catch_unwind(AssertUnwindSafe(code)).map_err(|_| JobError::Panicked)
+}
+
+/// Ends the life of a buffer that has failed already.
+pub(super) fn discard(buffer: impl AsRef<[u8]>) {
+    let _ = guard(|| drop(buffer));
 }
 
 /// How many bytes a caller's buffer has.
@@ -212,6 +222,21 @@ impl<B> Batch<B> {
     }
 }
 
+impl<B> Drop for Batch<B> {
+    fn drop(&mut self) {
+        let _ = discard_all(std::mem::take(&mut self.messages));
+    }
+}
+
+/// Ends the lives of buffers one by one: were two of them to panic while their `Vec` is dropped, the process would end.
+fn discard_all<B>(buffers: Vec<B>) -> Result<(), JobError> {
+    let mut outcome = Ok(());
+    for buffer in buffers {
+        outcome = outcome.and(guard(|| drop(buffer)));
+    }
+    outcome
+}
+
 impl<B: AsRef<[u8]> + Send> Messages for Batch<B> {
     fn bytes(&self) -> usize {
         self.bytes
@@ -229,7 +254,7 @@ impl<B: AsRef<[u8]> + Send> Messages for Batch<B> {
             });
             digests
         });
-        guard(|| drop(messages))?;
+        discard_all(messages)?;
         digests
     }
 }
