@@ -92,8 +92,10 @@ impl Submission {
         if let Err(error) = self.shared.check_process() {
             return Poll::Ready(Err(error));
         }
+        // Cloned, and what it is exchanged for dropped, without the lock: that is code of the caller.
+        let mut waker = Some(context.waker().clone());
         if let Place::Line(ticket) = self.place {
-            self.place = self.shared.with(|inner, _, _| match inner.gate.poll(ticket, context.waker()) {
+            self.place = self.shared.with(|inner, _, _| match inner.gate.poll(ticket, &mut waker) {
                 Some(Some(id)) => Place::Slot(id),
                 None if !inner.closed => Place::Line(ticket),
                 _ => Place::Failed(JobError::Closed),
@@ -103,7 +105,7 @@ impl Submission {
             Place::Line(_) => return Poll::Pending,
             Place::Slot(id) => {
                 self.shared.see_to(id);
-                self.shared.with(|inner, now, after| inner.poll(id, context, now, after))
+                self.shared.with(|inner, now, after| inner.poll(id, &mut waker, now, after))
             }
             Place::Failed(error) => Poll::Ready(Err(error)),
             Place::Over => Poll::Ready(Err(JobError::Closed)),

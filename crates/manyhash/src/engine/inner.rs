@@ -13,7 +13,7 @@ use super::work::{Chunk, Content, Work};
 use crate::stream::FamilyRows;
 use crate::{Algorithm, Digest, Stream};
 use std::collections::VecDeque;
-use std::task::{Context, Poll, Waker};
+use std::task::{Poll, Waker};
 use std::time::{Duration, Instant};
 
 /// Bytes of a stream that may wait to be hashed before its writer has to wait: enough that writer and engine seldom
@@ -50,6 +50,8 @@ pub(super) struct Job {
 #[derive(Default)]
 pub(super) struct After {
     pub(super) wake: Vec<Waker>,
+    /// Of those who do not wait any more.
+    pub(super) wakers: Vec<Waker>,
     pub(super) garbage: Vec<Chunk>,
     pub(super) contents: Vec<Content>,
     /// Whether a thread may be wanted: jobs came, or somebody waits for the memory of those that nobody asks about.
@@ -61,6 +63,9 @@ impl After {
     pub(super) fn settle(self) {
         for waker in self.wake {
             let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| waker.wake()));
+        }
+        for waker in self.wakers {
+            let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop(waker)));
         }
         for chunk in self.garbage {
             let _ = chunk.discard();
@@ -162,12 +167,13 @@ impl Inner {
         }
     }
 
-    /// Whether a stream has no room for so many bytes more, until its waker is woken.
-    pub(super) fn is_ahead(&mut self, id: Id, bytes: usize, context: &mut Context) -> bool {
+    /// Whether a stream has no room for so many bytes more, until the waker is woken, which is exchanged for the one
+    /// before.
+    pub(super) fn is_ahead(&mut self, id: Id, bytes: usize, waker: &mut Option<Waker>) -> bool {
         let Some(job) = self.slots.get(id) else { return false };
         let ahead = job.backlog > 0 && job.backlog + bytes > AHEAD && job.outcome.is_none();
         if ahead {
-            job.waker = Some(context.waker().clone());
+            std::mem::swap(&mut job.waker, waker);
         }
         ahead
     }
@@ -211,17 +217,17 @@ impl Inner {
         }
     }
 
-    /// What became of a job; if nothing yet, the context's waker is woken when it has.
+    /// What became of a job; if nothing yet, the waker is woken when it has, and exchanged for the one before.
     pub(super) fn poll(
         &mut self,
         id: Id,
-        context: &mut Context,
+        waker: &mut Option<Waker>,
         now: Instant,
         after: &mut After,
     ) -> Poll<Result<Vec<Digest>, JobError>> {
         let Some(job) = self.slots.get(id) else { return Poll::Ready(Err(JobError::Closed)) };
         let Some(outcome) = job.outcome.take() else {
-            job.waker = Some(context.waker().clone());
+            std::mem::swap(&mut job.waker, waker);
             return Poll::Pending;
         };
         self.free(id, now, after);
@@ -235,6 +241,7 @@ impl Inner {
         if state == State::Ready {
             self.schedule.remove(id.index());
         }
+        after.wakers.extend(job.waker);
         for chunk in job.incoming {
             self.gate.release(chunk.len());
             after.garbage.push(chunk);
@@ -393,7 +400,8 @@ impl Inner {
 
     /// Nobody waits in line with this ticket any more.
     pub(super) fn leave(&mut self, ticket: Ticket, now: Instant, after: &mut After) {
-        let (grant, job) = self.gate.cancel(ticket);
+        let (grant, waker, job) = self.gate.cancel(ticket);
+        after.wakers.extend(waker);
         after.contents.extend(job.map(|(_, content)| content));
         if let Some(id) = grant {
             self.free(id, now, after);

@@ -14,7 +14,7 @@ use super::work::{self, Chunk, Content};
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 use std::time::Instant;
 
 /// A message that comes in chunks, hashed as they come.
@@ -154,8 +154,10 @@ impl<A: Algorithms> Future for Write<'_, A> {
             return Poll::Ready(Ok(()));
         }
         let (slot, pool, list) = (stream.slot, stream.pool, stream.algorithms.list());
+        // Cloned, and what it is exchanged for dropped, without the lock: that is code of the caller.
+        let mut waker = Some(context.waker().clone());
         let attempt = stream.shared.with(|inner, now, after| {
-            let granted = match admitted(inner, slot, chunk, ticket.take(), context, now, after) {
+            let granted = match admitted(inner, slot, chunk, ticket.take(), &mut waker, now, after) {
                 Ok(granted) => granted,
                 Err(attempt) => return attempt,
             };
@@ -191,7 +193,7 @@ fn admitted(
     slot: Option<Id>,
     chunk: &Option<Chunk>,
     ticket: Option<Ticket>,
-    context: &mut Context,
+    waker: &mut Option<Waker>,
     now: Instant,
     after: &mut After,
 ) -> Result<Option<Id>, Attempt> {
@@ -204,18 +206,18 @@ fn admitted(
         return Err(Attempt::Failed(JobError::Closed));
     }
     if let Some(ticket) = ticket {
-        return inner.gate.poll(ticket, context.waker()).ok_or(Attempt::Waits(Some(ticket)));
+        return inner.gate.poll(ticket, waker).ok_or(Attempt::Waits(Some(ticket)));
     }
     if let Some(error) = slot.and_then(|id| inner.failure(id)) {
         return Err(Attempt::Failed(error));
     }
-    if slot.is_some_and(|id| inner.is_ahead(id, bytes, context)) {
+    if slot.is_some_and(|id| inner.is_ahead(id, bytes, waker)) {
         return Err(Attempt::Waits(None));
     }
     let request = Request { bytes, slot: slot.is_none() };
     inner.enter(request, now).ok_or_else(|| {
         let ticket = inner.gate.wait(request, None);
-        inner.gate.poll(ticket, context.waker());
+        inner.gate.poll(ticket, waker);
         after.call = true;
         Attempt::Waits(Some(ticket))
     })
