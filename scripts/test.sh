@@ -14,6 +14,10 @@ RUSTDOCFLAGS="-D warnings" cargo doc "${packages[@]}" "${features[@]}" --no-deps
 # Without the standard library, for whatever the target was compiled for.
 cargo test -p manyhash-core --no-default-features --tests
 
+# The engine under a model checker, which has locks and threads of its own and so a build of its own.
+RUSTFLAGS="--cfg manyhash_shuttle -D warnings" CARGO_TARGET_DIR=target/shuttle \
+    cargo test -p manyhash --lib engine::model
+
 # The best backend with everything, then each lower tier; those that this CPU has not, the program itself refuses.
 cargo test "${packages[@]}" "${features[@]}"
 cargo build -p manyhash-cli

@@ -28,6 +28,8 @@ mod digesting;
 mod gate;
 mod inner;
 mod links;
+#[cfg(all(test, manyhash_shuttle))]
+mod model;
 mod schedule;
 mod shared;
 #[cfg(test)]
@@ -119,7 +121,8 @@ impl Engine {
         let submission = match entered {
             Ok((pool, length)) => {
                 let content = || {
-                    let chunk = bytes.take().map(|bytes| Chunk::of_length(bytes, length));
+                    // An empty one is not wanted, and ends its life below, without the engine's lock.
+                    let chunk = bytes.take_if(|_| length > 0).map(|bytes| Chunk::of_length(bytes, length));
                     Content::message(algorithms.list(), chunk, true)
                 };
                 Submission::try_new(shared.clone(), pool, content, length)
@@ -128,7 +131,10 @@ impl Engine {
         };
         match (submission, bytes) {
             (None, Some(buffer)) => Err(Full { buffer }),
-            (Some(submission), _) => Ok(Digesting::new(submission)),
+            (Some(submission), buffer) => {
+                buffer.into_iter().for_each(work::discard);
+                Ok(Digesting::new(submission))
+            }
             (None, None) => Ok(Digesting::new(Submission::failed(shared.clone(), JobError::Closed))),
         }
     }
@@ -171,7 +177,10 @@ impl Engine {
                     }
                 }
                 Ok(length) => long.push((number, Ok(Chunk::of_length(message, length)))),
-                Err(error) => long.push((number, Err(error))),
+                Err(error) => {
+                    work::discard(message);
+                    long.push((number, Err(error)));
+                }
             }
         }
         if !numbers.is_empty() {

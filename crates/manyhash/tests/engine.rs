@@ -1,44 +1,21 @@
 //! The engine as its callers see it: digests, back-pressure, failures, and how it ends.
 
 mod common;
+#[path = "common/engines.rs"]
+mod engines;
 
-use common::{bytes, reference};
-use manyhash::engine::{Builder, Digesting, Engine, JobError, State};
+use engines::{assert_idle, expected, noise};
+use manyhash::engine::{Builder, Digesting, Engine, JobError};
 use manyhash::{Algorithm, Digest};
 use std::future::Future;
 use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::task::{Context, Poll, Waker};
-use std::time::{Duration, Instant};
-
-/// Bytes that differ with the seed.
-fn noise(length: usize, seed: u64) -> Vec<u8> {
-    bytes(length + seed as usize).split_off(seed as usize)
-}
-
-/// The digest by the slow and obvious implementation; of a long message, by the library's tested code for one.
-fn expected(algorithm: Algorithm, message: &[u8]) -> Digest {
-    if message.len() <= 70_000 { reference(algorithm, message) } else { manyhash::digest(algorithm, message) }
-}
+use std::time::Duration;
 
 fn engine() -> Engine {
     Engine::builder().threads(2).build().expect("threads can be made")
-}
-
-/// Nothing is left behind: no slot in use, no memory held.
-fn assert_idle(engine: &Engine) {
-    // A thread may still be putting back what its caller has given up.
-    let start = Instant::now();
-    loop {
-        let stats = engine.stats();
-        let used: usize = stats.states.iter().filter(|state| state.state != State::Free).map(|state| state.slots).sum();
-        if (used, stats.memory) == (0, 0) {
-            return;
-        }
-        assert!(start.elapsed() < Duration::from_secs(10), "{stats:?}");
-        std::thread::yield_now();
-    }
 }
 
 #[test]
@@ -46,7 +23,7 @@ fn digests_are_right_at_all_lengths() {
     let engine = engine();
     for algorithm in Algorithm::ALL {
         let messages: Vec<Vec<u8>> =
-            (0..300).chain([4096, 65_535, 65_536, 1_000_001]).map(|length| noise(length, length as u64)).collect();
+            (0..300).chain([4096, 65_535, 65_536, 1_000_001]).map(|length| noise(length, length)).collect();
         let expected: Vec<Digest> = messages.iter().map(|message| expected(algorithm, message)).collect();
         let pending: Vec<Digesting<Algorithm>> =
             messages.iter().map(|message| engine.digest(algorithm, message.clone())).collect();
@@ -83,7 +60,7 @@ fn streams_of_many_threads() {
             let engine = &engine;
             scope.spawn(move || {
                 for round in 0..10 {
-                    let message = noise(100_000 * (thread + 1) + round, thread as u64);
+                    let message = noise(100_000 * (thread + 1) + round, thread);
                     let mut stream = engine.stream(Algorithm::Md5);
                     for chunk in message.chunks(64 << 10) {
                         stream.write(chunk.to_vec()).wait().expect("it is accepted");
@@ -142,7 +119,7 @@ fn what_is_given_up_is_freed_and_touches_nothing_else() {
     let kept = noise(3_000_000, 1);
     let mut pending = Vec::new();
     for i in 0..100 {
-        let counted = Counted::new(noise(100_000 + i, i as u64), &alive);
+        let counted = Counted::new(noise(100_000 + i, i), &alive);
         pending.push((engine.digest(Algorithm::Md5, counted), engine.digest(Algorithm::Md5, kept.clone())));
         let mut stream = engine.stream(Algorithm::Sha1);
         stream.write(Counted::new(noise(i, 7), &alive)).wait().expect("it is accepted");

@@ -34,7 +34,7 @@ impl Submission {
     /// Brings a job in, or into the line.
     pub(super) fn new(shared: Arc<Shared>, pool: usize, content: Content, bytes: usize) -> Self {
         let request = Request { bytes, slot: true };
-        let place = shared.with(|inner, now, _| {
+        let place = shared.with(|inner, now, after| {
             if inner.closed {
                 return Place::Failed(JobError::Closed);
             }
@@ -43,7 +43,10 @@ impl Submission {
                     inner.begin(id, pool, content, now);
                     Place::Slot(id)
                 }
-                _ => Place::Line(inner.gate.wait(request, Some((pool, content)))),
+                _ => {
+                    (inner.is_pressed, after.call) = (true, true);
+                    Place::Line(inner.gate.wait(request, Some((pool, content))))
+                }
             }
         });
         Self::announced(shared, place)
@@ -56,11 +59,13 @@ impl Submission {
         content: impl FnOnce() -> Content,
         bytes: usize,
     ) -> Option<Self> {
-        let place = shared.with(|inner, now, _| {
+        let place = shared.with(|inner, now, after| {
             if inner.closed {
                 return Some(Place::Failed(JobError::Closed));
             }
-            let id = inner.enter(Request { bytes, slot: true }, now)??;
+            let entered = inner.enter(Request { bytes, slot: true }, now).flatten();
+            after.call = entered.is_none();
+            let id = entered?;
             inner.begin(id, pool, content(), now);
             Some(Place::Slot(id))
         });
@@ -87,8 +92,10 @@ impl Submission {
         if let Err(error) = self.shared.check_process() {
             return Poll::Ready(Err(error));
         }
+        // Cloned, and what it is exchanged for dropped, without the lock: that is code of the caller.
+        let mut waker = Some(context.waker().clone());
         if let Place::Line(ticket) = self.place {
-            self.place = self.shared.with(|inner, _, _| match inner.gate.poll(ticket, context.waker()) {
+            self.place = self.shared.with(|inner, _, _| match inner.gate.poll(ticket, &mut waker) {
                 Some(Some(id)) => Place::Slot(id),
                 None if !inner.closed => Place::Line(ticket),
                 _ => Place::Failed(JobError::Closed),
@@ -98,7 +105,7 @@ impl Submission {
             Place::Line(_) => return Poll::Pending,
             Place::Slot(id) => {
                 self.shared.see_to(id);
-                self.shared.with(|inner, now, after| inner.poll(id, context, now, after))
+                self.shared.with(|inner, now, after| inner.poll(id, &mut waker, now, after))
             }
             Place::Failed(error) => Poll::Ready(Err(error)),
             Place::Over => Poll::Ready(Err(JobError::Closed)),

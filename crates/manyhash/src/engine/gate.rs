@@ -31,8 +31,8 @@ pub(super) struct Gate<J> {
     line: VecDeque<Ticket>,
     /// By ticket: who waits in line.
     waiting: BTreeMap<Ticket, Waiting<J>>,
-    /// By ticket: what was granted and is not yet fetched.
-    granted: BTreeMap<Ticket, (Request, Grant)>,
+    /// By ticket: what was granted and is not yet fetched, and the bytes for which no job answers.
+    granted: BTreeMap<Ticket, (usize, Grant)>,
     next: u64,
 }
 
@@ -99,28 +99,26 @@ impl<J> Gate<J> {
         ticket
     }
 
-    /// Fetches what was granted; if nothing was yet, `waker` is woken when it is.
-    pub(super) fn poll(&mut self, ticket: Ticket, waker: &Waker) -> Option<Grant> {
+    /// Fetches what was granted; if nothing was yet, `waker` is woken when it is, and exchanged for the one before.
+    pub(super) fn poll(&mut self, ticket: Ticket, waker: &mut Option<Waker>) -> Option<Grant> {
         if let Some((_, grant)) = self.granted.remove(&ticket) {
             return Some(grant);
         }
         if let Some(waiting) = self.waiting.get_mut(&ticket) {
-            waiting.waker = Some(waker.clone());
+            std::mem::swap(&mut waiting.waker, waker);
         }
         None
     }
 
-    /// Leaves the line, with the job that waited there. What was granted and not fetched is given back: the slot is
+    /// Leaves the line, with the waker and the job that waited there. What was granted and not fetched is given back: the slot is
     /// returned, to be freed with whatever is in it, and a job in it answers for its bytes itself.
-    pub(super) fn cancel(&mut self, ticket: Ticket) -> (Grant, Option<J>) {
+    pub(super) fn cancel(&mut self, ticket: Ticket) -> (Grant, Option<Waker>, Option<J>) {
         if let Some(waiting) = self.waiting.remove(&ticket) {
-            return (None, waiting.job);
+            return (None, waiting.waker, waiting.job);
         }
-        let Some((request, grant)) = self.granted.remove(&ticket) else { return (None, None) };
-        if grant.is_none() {
-            self.release(request.bytes);
-        }
-        (grant, None)
+        let Some((bytes, grant)) = self.granted.remove(&ticket) else { return (None, None, None) };
+        self.release(bytes);
+        (grant, None, None)
     }
 
     /// Bytes that are no longer held.
@@ -139,8 +137,9 @@ impl<J> Gate<J> {
             };
             let grant = self.grant(request, slot)?;
             self.line.pop_front();
-            self.granted.insert(ticket, (request, grant));
             let Waiting { waker, job, .. } = self.waiting.remove(&ticket)?;
+            let bytes = if job.is_some() { 0 } else { request.bytes };
+            self.granted.insert(ticket, (bytes, grant));
             return Some(Admitted { grant, waker, job });
         }
     }
@@ -154,11 +153,17 @@ impl<J> Gate<J> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Gate, Request};
+    use super::{Gate, Grant, Request, Ticket};
+    use crate::engine::slots::Slots;
     use std::task::Waker;
+    use std::time::Instant;
 
     const fn bytes(bytes: usize) -> Request {
         Request { bytes, slot: false }
+    }
+
+    fn poll<J>(gate: &mut Gate<J>, ticket: Ticket) -> Option<Grant> {
+        gate.poll(ticket, &mut Some(Waker::noop().clone()))
     }
 
     /// Lets in all that there is room for, and says how many that were.
@@ -175,10 +180,10 @@ mod tests {
         let small = gate.wait(bytes(1), None);
         assert_eq!(gate.try_enter(bytes(1), || None), None);
         assert_eq!(admit(&mut gate), 0);
-        assert_eq!((gate.poll(large, Waker::noop()), gate.poll(small, Waker::noop())), (None, None));
+        assert_eq!((poll(&mut gate, large), poll(&mut gate, small)), (None, None));
         gate.release(60);
         assert_eq!((admit(&mut gate), gate.held()), (2, 91));
-        assert_eq!((gate.poll(large, Waker::noop()), gate.poll(small, Waker::noop())), (Some(None), Some(None)));
+        assert_eq!((poll(&mut gate, large), poll(&mut gate, small)), (Some(None), Some(None)));
     }
 
     #[test]
@@ -191,7 +196,21 @@ mod tests {
         assert_eq!((admit(&mut gate), gate.held()), (1, 100));
         gate.cancel(tickets[1]);
         assert_eq!(gate.held(), 0);
-        assert_eq!((admit(&mut gate), gate.poll(tickets[2], Waker::noop())), (1, Some(None)));
+        assert_eq!((admit(&mut gate), poll(&mut gate, tickets[2])), (1, Some(None)));
+    }
+
+    #[test]
+    fn a_job_that_was_let_in_answers_for_its_bytes() {
+        let mut slots = Slots::new(2);
+        let mut gate = Gate::new(100);
+        let request = Request { bytes: 50, slot: true };
+        let (job, stream) = (gate.wait(request, Some("job")), gate.wait(request, None));
+        while gate.admit(|| slots.take((), Instant::now())).is_some() {}
+        assert_eq!(gate.held(), 100);
+        assert!(matches!(gate.cancel(stream), (Some(_), None, None)));
+        assert_eq!(gate.held(), 50);
+        assert!(matches!(gate.cancel(job), (Some(_), None, None)));
+        assert_eq!(gate.held(), 50);
     }
 
     #[test]
@@ -218,7 +237,7 @@ mod tests {
     fn closing_sends_everybody_away() {
         let mut gate = Gate::new(1);
         let ticket = gate.wait(bytes(5), Some("job"));
-        assert_eq!(gate.poll(ticket, Waker::noop()), None);
+        assert_eq!(poll(&mut gate, ticket), None);
         let away: Vec<_> = gate.close().collect();
         assert!(matches!(away[..], [(Some(_), Some("job"))]));
         assert!(gate.admit(|| None).is_none());

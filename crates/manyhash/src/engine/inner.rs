@@ -13,12 +13,13 @@ use super::work::{Chunk, Content, Work};
 use crate::stream::FamilyRows;
 use crate::{Algorithm, Digest, Stream};
 use std::collections::VecDeque;
-use std::task::{Context, Poll, Waker};
+use std::task::{Poll, Waker};
 use std::time::{Duration, Instant};
 
 /// Bytes of a stream that may wait to be hashed before its writer has to wait: enough that writer and engine seldom
-/// wait for each other, and little against what a stream of a slow caller may hold.
-pub(super) const AHEAD: usize = 256 << 10;
+/// wait for each other, and little against what a stream of a slow caller may hold. The model checker's messages are
+/// short.
+pub(super) const AHEAD: usize = if cfg!(manyhash_shuttle) { 8 << 10 } else { 256 << 10 };
 
 /// A job that takes no longer than this alone is done by the thread that waits for it: to hand it over costs more.
 const TINY: f64 = 2e-6;
@@ -51,9 +52,11 @@ pub(super) struct Job {
 #[derive(Default)]
 pub(super) struct After {
     pub(super) wake: Vec<Waker>,
+    /// Of those who do not wait any more.
+    pub(super) wakers: Vec<Waker>,
     pub(super) garbage: Vec<Chunk>,
     pub(super) contents: Vec<Content>,
-    /// Whether jobs came for which a thread may be wanted.
+    /// Whether a thread may be wanted: jobs came, or somebody waits for the memory of those that nobody asks about.
     pub(super) call: bool,
 }
 
@@ -62,6 +65,9 @@ impl After {
     pub(super) fn settle(self) {
         for waker in self.wake {
             let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| waker.wake()));
+        }
+        for waker in self.wakers {
+            let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop(waker)));
         }
         for chunk in self.garbage {
             let _ = chunk.discard();
@@ -83,7 +89,7 @@ pub(super) struct Taken {
 pub(super) struct Inner {
     pub(super) slots: Slots<Job>,
     pub(super) gate: Gate<(usize, Content)>,
-    schedule: Schedule,
+    pub(super) schedule: Schedule,
     /// By the schedule's number; each in the algorithms' own order.
     pools: Vec<Vec<Algorithm>>,
     /// The orders in which callers have named algorithms, with their pools.
@@ -97,6 +103,8 @@ pub(super) struct Inner {
     pub(super) unbegun: usize,
     /// Jobs that wait to be hashed and are urgent.
     urgent: usize,
+    /// Whether somebody found no room since jobs were last put back.
+    pub(super) is_pressed: bool,
 }
 
 impl Inner {
@@ -113,6 +121,7 @@ impl Inner {
             closed: false,
             unbegun: 0,
             urgent: 0,
+            is_pressed: false,
         }
     }
 
@@ -181,13 +190,15 @@ impl Inner {
         }
     }
 
-    /// Whether a stream has no room for so many bytes more, until its waker is woken.
-    pub(super) fn is_ahead(&mut self, id: Id, bytes: usize, context: &mut Context) -> bool {
+    /// Whether a stream has no room for so many bytes more, until the waker is woken, which is exchanged for the one
+    /// before. Its writer waits then, so that what it has is to be hashed.
+    pub(super) fn is_ahead(&mut self, id: Id, bytes: usize, waker: &mut Option<Waker>, after: &mut After) -> bool {
         let Some(job) = self.slots.get(id) else { return false };
         let ahead = job.backlog > 0 && job.backlog + bytes > AHEAD && job.outcome.is_none();
         if ahead {
-            job.waker = Some(context.waker().clone());
+            std::mem::swap(&mut job.waker, waker);
             self.hurry(id);
+            after.call = true;
         }
         ahead
     }
@@ -245,17 +256,17 @@ impl Inner {
         }
     }
 
-    /// What became of a job; if nothing yet, the context's waker is woken when it has.
+    /// What became of a job; if nothing yet, the waker is woken when it has, and exchanged for the one before.
     pub(super) fn poll(
         &mut self,
         id: Id,
-        context: &mut Context,
+        waker: &mut Option<Waker>,
         now: Instant,
         after: &mut After,
     ) -> Poll<Result<Vec<Digest>, JobError>> {
         let Some(job) = self.slots.get(id) else { return Poll::Ready(Err(JobError::Closed)) };
         let Some(outcome) = job.outcome.take() else {
-            job.waker = Some(context.waker().clone());
+            std::mem::swap(&mut job.waker, waker);
             return Poll::Pending;
         };
         self.free(id, now, after);
@@ -270,6 +281,7 @@ impl Inner {
             self.schedule.remove(id.index());
             self.urgent -= usize::from(job.urgent);
         }
+        after.wakers.extend(job.waker);
         for chunk in job.incoming {
             self.gate.release(chunk.len());
             after.garbage.push(chunk);
@@ -314,7 +326,7 @@ impl Inner {
     /// Whether anybody waits for what could be hashed, or for memory that it holds. What nobody waits for is left until
     /// somebody does, and then fills his lanes: of a stream no more than half of what it may be ahead.
     fn is_urgent(&self) -> bool {
-        self.urgent > 0 || self.closed || self.gate.is_waited_for()
+        self.urgent > 0 || self.closed || self.is_pressed || self.gate.is_waited_for()
     }
 
     /// Whether more jobs wait than this one.
@@ -351,20 +363,24 @@ impl Inner {
         if self.slots.state(id) != Some(State::Ready) {
             return false;
         }
-        let others = self.callers() - 1;
         let Some(job) = self.slots.get(id) else { return false };
-        let costs = self.schedule.costs(job.pool);
-        let wide = matches!(job.content, Some(Content::Batch(_)));
+        let (pool, bytes, wide) = (job.pool, job.backlog, matches!(job.content, Some(Content::Batch(_))));
+        let costs = self.schedule.costs(pool);
         let lanes = if wide { costs.width() } else { 1 };
-        let seconds = job.backlog as f64 * costs.seconds(lanes) / lanes as f64;
-        let alone = || {
-            if wide {
-                others == 0
-            } else {
-                others < self.schedule.cores() && costs.share(others + 1, self.schedule.cores()).wide.lanes == 1
-            }
-        };
-        seconds <= TINY || (seconds <= SMALL && alone())
+        let seconds = bytes as f64 * costs.seconds(lanes) / lanes as f64;
+        seconds <= TINY || (seconds <= SMALL && self.has_no_company(pool, wide))
+    }
+
+    /// Whether a chunk of so many bytes would be hashed by its caller for want of others, though that takes a while.
+    pub(super) fn is_work_of_caller(&self, pool: usize, bytes: usize) -> bool {
+        let seconds = bytes as f64 * self.schedule.costs(pool).seconds(1);
+        seconds > TINY && seconds <= SMALL && self.has_no_company(pool, false)
+    }
+
+    /// Whether a job would get no lanes with others: there are so few callers that each had better be alone on a core.
+    fn has_no_company(&self, pool: usize, wide: bool) -> bool {
+        let (callers, cores) = (self.callers(), self.schedule.cores());
+        callers <= 1 || (!wide && callers <= cores && self.schedule.costs(pool).share(callers, cores).wide.lanes == 1)
     }
 
     /// Callers who have something to hash, or may be about to have.
@@ -387,6 +403,7 @@ impl Inner {
     /// Jobs come back from a thread.
     pub(super) fn put_back(&mut self, taken: Taken, rows: &FamilyRows, now: Instant, after: &mut After) {
         let Taken { group, works, begun } = taken;
+        self.is_pressed = false;
         self.figures.rows.add_all(rows);
         self.figures.add_time(now.saturating_duration_since(begun), group.is_some());
         if let Some(group) = group {
@@ -433,8 +450,8 @@ impl Inner {
         let (pool, left) = (job.pool, content.left());
         let waits = left > 0 || job.ended;
         job.content = Some(content);
-        job.urgent |= job.ended || job.backlog > AHEAD / 2;
-        self.urgent += usize::from(waits && job.urgent);
+        job.urgent = waits && (job.urgent || job.ended || job.backlog > AHEAD / 2);
+        self.urgent += usize::from(job.urgent);
         let to = if waits { State::Ready } else { State::Filling };
         let _ = self.slots.change(id, State::Hashing, to, now);
         match (waits, was_grouped) {
@@ -446,7 +463,8 @@ impl Inner {
 
     /// Nobody waits in line with this ticket any more.
     pub(super) fn leave(&mut self, ticket: Ticket, now: Instant, after: &mut After) {
-        let (grant, job) = self.gate.cancel(ticket);
+        let (grant, waker, job) = self.gate.cancel(ticket);
+        after.wakers.extend(waker);
         after.contents.extend(job.map(|(_, content)| content));
         if let Some(id) = grant {
             self.free(id, now, after);
@@ -467,8 +485,8 @@ impl Inner {
 impl Content {
     pub(super) fn message(algorithms: &[Algorithm], chunk: Option<Chunk>, ended: bool) -> Self {
         let streams = algorithms.iter().map(|algorithm| Stream::new(*algorithm)).collect();
-        let chunks = chunk.into_iter().filter(|chunk| chunk.len() > 0).collect();
-        Content::Message { streams, chunks, ended }
+        let chunks = chunk.and_then(|chunk| if chunk.len() > 0 { Some(chunk) } else { chunk.discard().ok().and(None) });
+        Content::Message { streams, chunks: chunks.into_iter().collect(), ended }
     }
 
     /// Bytes that are not hashed yet.

@@ -5,15 +5,15 @@ use super::algorithms::Algorithms;
 use super::block_on::block_on;
 use super::digesting::{Digesting, Submission};
 use super::gate::{Request, Ticket};
-use super::inner::Inner;
+use super::inner::{After, Inner};
 use super::shared::Shared;
 use super::slots::Id;
 use super::sync::Arc;
-use super::work::{Chunk, Content};
+use super::work::{self, Chunk, Content};
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 use std::time::Instant;
 
 /// A message that comes in chunks, hashed as they come.
@@ -49,20 +49,21 @@ impl<A: Algorithms> Stream<A> {
     /// The future is done when the chunk is accepted, which is before it is hashed. Dropped earlier, nothing was
     /// written; the message can go on.
     pub fn write<B: AsRef<[u8]> + Send + 'static>(&mut self, bytes: B) -> Write<'_, A> {
-        let chunk = if self.failed.is_some() { None } else { Some(Chunk::new(bytes)) };
-        let (chunk, error) = match chunk {
-            Some(Ok(chunk)) => (Some(chunk), None),
-            Some(Err(error)) => (None, Some(error)),
-            None => (None, None),
+        let chunk = match self.failed {
+            Some(_) => {
+                work::discard(bytes);
+                None
+            }
+            None => Chunk::new(bytes).map_err(|error| self.failed = Some(error)).ok(),
         };
-        self.failed = self.failed.or(error);
-        Write { stream: self, chunk, ticket: None }
+        Write { stream: self, chunk, ticket: None, has_yielded: false }
     }
 
     /// The message ends here.
     pub fn finish(mut self) -> Digesting<A> {
         let shared = self.shared.clone();
-        let submission = match (self.failed, self.slot.take()) {
+        let failed = self.failed.or(shared.check_process().err());
+        let submission = match (failed, self.slot.take()) {
             (Some(error), slot) => {
                 self.slot = slot;
                 Submission::failed(shared, error)
@@ -107,6 +108,7 @@ pub struct Write<'a, A> {
     chunk: Option<Chunk>,
     /// While it is in line.
     ticket: Option<Ticket>,
+    has_yielded: bool,
 }
 
 impl<A: Algorithms> Write<'_, A> {
@@ -128,6 +130,7 @@ impl<A> fmt::Debug for Write<'_, A> {
 /// What became of an attempt to write.
 enum Attempt {
     Written(Id),
+    Yields,
     Waits(Option<Ticket>),
     Failed(JobError),
 }
@@ -136,7 +139,7 @@ impl<A: Algorithms> Future for Write<'_, A> {
     type Output = Result<(), JobError>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context) -> Poll<Self::Output> {
-        let Write { stream, chunk, ticket } = &mut *self;
+        let Write { stream, chunk, ticket, has_yielded } = &mut *self;
         if let Err(error) = stream.shared.check_process() {
             return Poll::Ready(Err(error));
         }
@@ -147,8 +150,14 @@ impl<A: Algorithms> Future for Write<'_, A> {
             return Poll::Ready(Ok(()));
         }
         let (slot, pool, list) = (stream.slot, stream.pool, stream.algorithms.list());
+        // Cloned, and what it is exchanged for dropped, without the lock: that is code of the caller.
+        let mut waker = Some(context.waker().clone());
         let attempt = stream.shared.with(|inner, now, after| {
-            let granted = match admitted(inner, slot, chunk, ticket.take(), context, now) {
+            let bytes = chunk.as_ref().map_or(0, Chunk::len);
+            if !*has_yielded && ticket.is_none() && inner.is_work_of_caller(pool, bytes) {
+                return Attempt::Yields;
+            }
+            let granted = match admitted(inner, slot, chunk, ticket.take(), &mut waker, now, after) {
                 Ok(granted) => granted,
                 Err(attempt) => return attempt,
             };
@@ -165,6 +174,12 @@ impl<A: Algorithms> Future for Write<'_, A> {
                 (stream.slot, stream.unbegun) = (Some(id), false);
                 stream.shared.see_to(id);
                 Poll::Ready(Ok(()))
+            }
+            Attempt::Yields => {
+                // Other tasks of this thread go first: they may have something to hash too, and then there are lanes.
+                *has_yielded = true;
+                context.waker().wake_by_ref();
+                Poll::Pending
             }
             Attempt::Waits(waits) => {
                 *ticket = waits;
@@ -184,30 +199,32 @@ fn admitted(
     slot: Option<Id>,
     chunk: &Option<Chunk>,
     ticket: Option<Ticket>,
-    context: &mut Context,
+    waker: &mut Option<Waker>,
     now: Instant,
+    after: &mut After,
 ) -> Result<Option<Id>, Attempt> {
     let bytes = chunk.as_ref().map_or(0, Chunk::len);
-    if let Some(ticket) = ticket {
-        return match inner.gate.poll(ticket, context.waker()) {
-            Some(granted) => Ok(granted),
-            None if inner.closed => Err(Attempt::Failed(JobError::Closed)),
-            None => Err(Attempt::Waits(Some(ticket))),
-        };
-    }
     if inner.closed {
+        // What was granted before comes too late: the threads may have ended.
+        if let Some(ticket) = ticket {
+            inner.leave(ticket, now, after);
+        }
         return Err(Attempt::Failed(JobError::Closed));
+    }
+    if let Some(ticket) = ticket {
+        return inner.gate.poll(ticket, waker).ok_or(Attempt::Waits(Some(ticket)));
     }
     if let Some(error) = slot.and_then(|id| inner.failure(id)) {
         return Err(Attempt::Failed(error));
     }
-    if slot.is_some_and(|id| inner.is_ahead(id, bytes, context)) {
+    if slot.is_some_and(|id| inner.is_ahead(id, bytes, waker, after)) {
         return Err(Attempt::Waits(None));
     }
     let request = Request { bytes, slot: slot.is_none() };
     inner.enter(request, now).ok_or_else(|| {
         let ticket = inner.gate.wait(request, None);
-        inner.gate.poll(ticket, context.waker());
+        inner.gate.poll(ticket, waker);
+        after.call = true;
         Attempt::Waits(Some(ticket))
     })
 }

@@ -23,8 +23,13 @@ pub(super) struct Chunk {
 
 impl Chunk {
     pub(super) fn new(buffer: impl AsRef<[u8]> + Send + 'static) -> Result<Self, JobError> {
-        let length = length(&buffer)?;
-        Ok(Self::of_length(buffer, length))
+        match length(&buffer) {
+            Ok(length) => Ok(Self::of_length(buffer, length)),
+            Err(error) => {
+                discard(buffer);
+                Err(error)
+            }
+        }
     }
 
     /// Of bytes whose [`length`] is known.
@@ -61,6 +66,11 @@ fn guard<T>(code: impl FnOnce() -> T) -> Result<T, JobError> {
     catch_unwind(AssertUnwindSafe(code)).map_err(|_| JobError::Panicked)
 }
 
+/// Ends the life of a buffer that has failed already.
+pub(super) fn discard(buffer: impl AsRef<[u8]>) {
+    let _ = guard(|| drop(buffer));
+}
+
 /// How many bytes a caller's buffer has.
 pub(super) fn length(buffer: impl AsRef<[u8]>) -> Result<usize, JobError> {
     guard(|| buffer.as_ref().len())
@@ -79,6 +89,9 @@ pub(super) enum Content {
     /// Many short messages.
     Batch(Box<dyn Messages>),
 }
+
+/// States, and the bytes that they go on with.
+type Piece<'a> = (&'a mut [Stream], &'a [u8]);
 
 /// A job in a thread's hands.
 pub(super) struct Work {
@@ -104,7 +117,7 @@ impl Work {
     }
 
     /// The next bytes, if there are any left to hash now, and the states that go on with them.
-    fn next(&mut self) -> Result<Option<(&mut [Stream], &[u8])>, JobError> {
+    fn next(&mut self) -> Result<Option<Piece<'_>>, JobError> {
         let Content::Message { streams, chunks, .. } = &mut self.content else { return Ok(None) };
         match chunks.front() {
             Some(chunk) if self.budget > 0 && self.outcome.is_none() => Ok(Some((streams, chunk.next(self.budget)?))),
@@ -212,6 +225,21 @@ impl<B> Batch<B> {
     }
 }
 
+impl<B> Drop for Batch<B> {
+    fn drop(&mut self) {
+        let _ = discard_all(std::mem::take(&mut self.messages));
+    }
+}
+
+/// Ends the lives of buffers one by one: were two of them to panic while their `Vec` is dropped, the process would end.
+fn discard_all<B>(buffers: Vec<B>) -> Result<(), JobError> {
+    let mut outcome = Ok(());
+    for buffer in buffers {
+        outcome = outcome.and(guard(|| drop(buffer)));
+    }
+    outcome
+}
+
 impl<B: AsRef<[u8]> + Send> Messages for Batch<B> {
     fn bytes(&self) -> usize {
         self.bytes
@@ -229,7 +257,7 @@ impl<B: AsRef<[u8]> + Send> Messages for Batch<B> {
             });
             digests
         });
-        guard(|| drop(messages))?;
+        discard_all(messages)?;
         digests
     }
 }
