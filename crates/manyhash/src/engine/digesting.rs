@@ -44,7 +44,7 @@ impl Submission {
                     Place::Slot(id)
                 }
                 _ => {
-                    (inner.is_pressed, after.call) = (true, true);
+                    after.call = true;
                     Place::Line(inner.gate.wait(request, Some((pool, content))))
                 }
             }
@@ -64,7 +64,9 @@ impl Submission {
                 return Some(Place::Failed(JobError::Closed));
             }
             let entered = inner.enter(Request { bytes, slot: true }, now).flatten();
-            after.call = entered.is_none();
+            if entered.is_none() {
+                (inner.is_pressed, after.call) = (true, true);
+            }
             let id = entered?;
             inner.begin(id, pool, content(), now);
             Some(Place::Slot(id))

@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 /// Bytes of a stream that may wait to be hashed before its writer has to wait: enough that writer and engine seldom
 /// wait for each other, and little against what a stream of a slow caller may hold. The model checker's messages are
 /// short.
-pub(super) const AHEAD: usize = if cfg!(manyhash_shuttle) { 8 << 10 } else { 256 << 10 };
+pub(super) const AHEAD: usize = 256 << 10;
 
 /// A job that takes no longer than this alone is done by the thread that waits for it: to hand it over costs more.
 const TINY: f64 = 2e-6;
@@ -185,7 +185,7 @@ impl Inner {
             if wide {
                 self.schedule.add_wide(pool, id.index(), bytes as u64);
             } else {
-                self.schedule.add(pool, id.index(), bytes as u64);
+                self.schedule.add(pool, id.index(), bytes as u64, bytes as u64);
             }
         }
     }
@@ -237,7 +237,7 @@ impl Inner {
         match state {
             Some(State::Ready) => self.schedule.grow(id.index(), bytes as u64),
             Some(State::Filling) if self.slots.change(id, State::Filling, State::Ready, now).is_ok() => {
-                self.schedule.add(pool, id.index(), bytes as u64);
+                self.schedule.add(pool, id.index(), bytes as u64, bytes as u64);
             }
             _ => {}
         }
@@ -323,10 +323,12 @@ impl Inner {
         call
     }
 
-    /// Whether anybody waits for what could be hashed, or for memory that it holds. What nobody waits for is left until
-    /// somebody does, and then fills his lanes: of a stream no more than half of what it may be ahead.
+    /// Whether there is reason to hash now: lanes can be filled, or somebody waits for what could be hashed or for
+    /// memory that it holds. What nobody waits for is left until there is, and fills lanes then: of a stream no more
+    /// than half of what it may be ahead.
     fn is_urgent(&self) -> bool {
-        self.urgent > 0 || self.closed || self.is_pressed || self.gate.is_waited_for()
+        let waited_for = self.urgent > 0 || self.closed || self.is_pressed || self.gate.is_waited_for();
+        waited_for || self.schedule.fills_lanes()
     }
 
     /// Whether more jobs wait than this one.
@@ -369,12 +371,6 @@ impl Inner {
         let lanes = if wide { costs.width() } else { 1 };
         let seconds = bytes as f64 * costs.seconds(lanes) / lanes as f64;
         seconds <= TINY || (seconds <= SMALL && self.has_no_company(pool, wide))
-    }
-
-    /// Whether a chunk of so many bytes would be hashed by its caller for want of others, though that takes a while.
-    pub(super) fn is_work_of_caller(&self, pool: usize, bytes: usize) -> bool {
-        let seconds = bytes as f64 * self.schedule.costs(pool).seconds(1);
-        seconds > TINY && seconds <= SMALL && self.has_no_company(pool, false)
     }
 
     /// Whether a job would get no lanes with others: there are so few callers that each had better be alone on a core.
@@ -444,10 +440,10 @@ impl Inner {
             chunks.append(&mut job.incoming);
             *ended = job.ended;
         }
-        if !job.ended && job.backlog <= AHEAD / 2 {
+        if !job.ended && job.backlog <= AHEAD / 4 * 3 {
             after.wake.extend(job.waker.take());
         }
-        let (pool, left) = (job.pool, content.left());
+        let (pool, left, piece) = (job.pool, content.left(), content.piece());
         let waits = left > 0 || job.ended;
         job.content = Some(content);
         job.urgent = waits && (job.urgent || job.ended || job.backlog > AHEAD / 2);
@@ -455,8 +451,8 @@ impl Inner {
         let to = if waits { State::Ready } else { State::Filling };
         let _ = self.slots.change(id, State::Hashing, to, now);
         match (waits, was_grouped) {
-            (true, true) => self.schedule.give_back(id.index(), left as u64),
-            (true, false) => self.schedule.add(pool, id.index(), left as u64),
+            (true, true) => self.schedule.give_back(id.index(), left as u64, piece as u64),
+            (true, false) => self.schedule.add(pool, id.index(), left as u64, piece as u64),
             (false, _) => {}
         }
     }
@@ -493,6 +489,14 @@ impl Content {
     fn left(&self) -> usize {
         match self {
             Content::Message { chunks, .. } => chunks.iter().map(Chunk::left).sum(),
+            Content::Batch(messages) => messages.bytes(),
+        }
+    }
+
+    /// The next of them that stand side by side.
+    fn piece(&self) -> usize {
+        match self {
+            Content::Message { chunks, .. } => chunks.front().map_or(0, Chunk::left),
             Content::Batch(messages) => messages.bytes(),
         }
     }

@@ -41,6 +41,8 @@ pub(super) struct Schedule {
 struct Entry {
     pool: usize,
     left: u64,
+    /// Of these, the bytes that stand side by side.
+    piece: u64,
     deadline: u64,
     wide: bool,
     waits: bool,
@@ -102,11 +104,17 @@ const SHORTEST_SLICE: f64 = 50e-6;
 /// Slices into which the time of the whole is cut at least, so that cores end at about the same time.
 const SLICES: f64 = 16.0;
 
+/// As many where one core is enough, and newcomers find a place in its lanes all the same.
+const FEW_SLICES: f64 = 4.0;
+
 /// A slice is a multiple of this many bytes: whole blocks of any algorithm, and whole pages.
 const GRAIN: u64 = 4096;
 
 /// Bytes for which a job is begun in a lane that has room for no more.
 const WORTH_BEGINNING: u64 = 4 * GRAIN;
+
+/// Bytes side by side that are taken as a whole rather than cut.
+const WHOLE: u64 = 128 << 10;
 
 /// Seconds that all should take for lanes to be spread over more cores than are needed: much more than waking a thread.
 const WORTH_SPREADING: f64 = 2e-3;
@@ -118,7 +126,7 @@ const SLACK: f64 = 1.18;
 const LONG_LANES: (usize, usize) = (3, 4);
 
 /// Long jobs that are looked for one by one in a class, so that a look stays short.
-const LOOK: usize = 64;
+const LOOK: usize = 8;
 
 impl Schedule {
     pub(super) fn new(cores: usize) -> Self {
@@ -152,17 +160,23 @@ impl Schedule {
         self.pools.iter().any(|pool| pool.waiting > 0 || pool.wide.len() > 0)
     }
 
-    /// A job with so many bytes to hash, which is new, or another time after it had none.
-    pub(super) fn add(&mut self, pool: usize, job: Job, bytes: u64) {
-        self.insert(pool, job, bytes, false);
+    /// Whether jobs of one pool that wait fill a core's lanes.
+    pub(super) fn fills_lanes(&self) -> bool {
+        self.pools.iter().any(|pool| pool.waiting >= pool.costs.width() || pool.wide.len() > 0)
+    }
+
+    /// A job with so many bytes to hash, which is new, or another time after it had none. The first `piece` of them
+    /// stand side by side.
+    pub(super) fn add(&mut self, pool: usize, job: Job, bytes: u64, piece: u64) {
+        self.insert(pool, job, bytes, piece, false);
     }
 
     /// A job of very many short messages, of so many bytes altogether, that fills all lanes.
     pub(super) fn add_wide(&mut self, pool: usize, job: Job, bytes: u64) {
-        self.insert(pool, job, bytes, true);
+        self.insert(pool, job, bytes, bytes, true);
     }
 
-    fn insert(&mut self, pool: usize, job: Job, bytes: u64, wide: bool) {
+    fn insert(&mut self, pool: usize, job: Job, bytes: u64, piece: u64, wide: bool) {
         let lanes = if wide { self.cores } else { self.cores * self.pools[pool].costs.width() };
         // While all lanes of all cores are in use, this is when it would be done, started now.
         let deadline = self.taken.saturating_add(bytes.saturating_mul(lanes as u64));
@@ -170,7 +184,7 @@ impl Schedule {
         if index >= self.entries.len() {
             self.entries.resize(index + 1, Entry::default());
         }
-        self.entries[index] = Entry { pool, left: bytes, deadline, wide, waits: true };
+        self.entries[index] = Entry { pool, left: bytes, piece, deadline, wide, waits: true };
         self.pools[pool].bytes += bytes;
         self.pools[pool].push(&mut self.links, job, &self.entries[index], false);
     }
@@ -255,12 +269,14 @@ impl Schedule {
         }
         // Lanes that end before the longest go on with what is next, for as long as that has to go.
         let lengths = jobs.iter().map(|(_, bytes)| *bytes);
-        let end = lengths.clone().max().unwrap_or(0).max(choice.slice.min(choice.fair));
+        let longest = lengths.clone().max().unwrap_or(0);
+        let end = if longest >= choice.slice / 2 { longest } else { longest.max(choice.slice.min(choice.fair)) };
         let rooms: Vec<u64> = lengths.map(|bytes| end - bytes).collect();
         for mut room in rooms {
             while let Some(job) = self.pools[index].soonest(&self.entries) {
-                let left = self.entries[job as usize].left;
-                if left > room && room < WORTH_BEGINNING {
+                let Entry { left, piece, .. } = self.entries[job as usize];
+                let is_whole = piece < left && piece <= WHOLE;
+                if left > room && (room < WORTH_BEGINNING || (is_whole && piece > room)) {
                     break;
                 }
                 let bytes = self.pick(job, if left <= room { left } else { room / GRAIN * GRAIN });
@@ -275,6 +291,13 @@ impl Schedule {
         let entry = &mut self.entries[job as usize];
         self.pools[entry.pool].remove(&mut self.links, job, entry);
         entry.waits = false;
+        // Side by side with others, one piece at a time: where pieces end, lanes have to be looked at anew. Very short
+        // ones are worth less than the look; and one that is not long is not cut in two.
+        let is_chunk = entry.piece < entry.left && (WORTH_BEGINNING..=WHOLE).contains(&entry.piece);
+        if is_chunk && entry.piece <= most.saturating_mul(2) {
+            return entry.piece;
+        }
+        let most = if entry.piece >= WORTH_BEGINNING { most.min(entry.piece) } else { most };
         // A little more is better than a short end.
         if entry.left <= most.saturating_add(most / 8) { entry.left } else { most }
     }
@@ -287,10 +310,10 @@ impl Schedule {
     }
 
     /// A job of a group that has ended has so many bytes left, and waits again, before those that came later.
-    pub(super) fn give_back(&mut self, job: Job, bytes: u64) {
+    pub(super) fn give_back(&mut self, job: Job, bytes: u64, piece: u64) {
         let entry = &mut self.entries[job as usize];
         let pool = &mut self.pools[entry.pool];
-        (entry.left, entry.waits) = (bytes, true);
+        (entry.left, entry.piece, entry.waits) = (bytes, piece, true);
         pool.bytes += bytes;
         pool.push(&mut self.links, job, entry, true);
     }
@@ -326,7 +349,8 @@ impl Schedule {
         let cores = cores.saturating_sub(wide_running).max(1);
         let layout = self.layout(index, jobs, cores);
         let slice = |lanes: usize| {
-            let seconds = (layout.seconds / SLICES).clamp(SHORTEST_SLICE, LONGEST_SLICE);
+            let slices = if layout.seconds < WORTH_SPREADING { FEW_SLICES } else { SLICES };
+            let seconds = (layout.seconds / slices).clamp(SHORTEST_SLICE, LONGEST_SLICE);
             let bytes = (seconds / pool.costs.seconds(lanes)) as u64;
             bytes.next_multiple_of(GRAIN)
         };

@@ -78,7 +78,7 @@ fn makespan(costs: &Costs, cores: usize, lengths: &[u64], bytes: &[u8]) -> f64 {
     let pool = schedule.add_pool(costs.clone());
     let mut left = lengths.to_vec();
     for (job, bytes) in lengths.iter().enumerate() {
-        schedule.add(pool, job as u32, *bytes);
+        schedule.add(pool, job as u32, *bytes, *bytes);
     }
     // Cores that hash, by when they are done, in femtoseconds, so that they can be ordered.
     let mut running = BinaryHeap::new();
@@ -110,7 +110,7 @@ fn makespan(costs: &Costs, cores: usize, lengths: &[u64], bytes: &[u8]) -> f64 {
         for (job, bytes) in bundle.jobs {
             left[job as usize] -= bytes;
             if left[job as usize] > 0 {
-                schedule.give_back(job, left[job as usize]);
+                schedule.give_back(job, left[job as usize], left[job as usize]);
             }
         }
     }

@@ -56,7 +56,7 @@ impl<A: Algorithms> Stream<A> {
             }
             None => Chunk::new(bytes).map_err(|error| self.failed = Some(error)).ok(),
         };
-        Write { stream: self, chunk, ticket: None, has_yielded: false }
+        Write { stream: self, chunk, ticket: None }
     }
 
     /// The message ends here.
@@ -108,7 +108,6 @@ pub struct Write<'a, A> {
     chunk: Option<Chunk>,
     /// While it is in line.
     ticket: Option<Ticket>,
-    has_yielded: bool,
 }
 
 impl<A: Algorithms> Write<'_, A> {
@@ -130,7 +129,6 @@ impl<A> fmt::Debug for Write<'_, A> {
 /// What became of an attempt to write.
 enum Attempt {
     Written(Id),
-    Yields,
     Waits(Option<Ticket>),
     Failed(JobError),
 }
@@ -139,7 +137,7 @@ impl<A: Algorithms> Future for Write<'_, A> {
     type Output = Result<(), JobError>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context) -> Poll<Self::Output> {
-        let Write { stream, chunk, ticket, has_yielded } = &mut *self;
+        let Write { stream, chunk, ticket } = &mut *self;
         if let Err(error) = stream.shared.check_process() {
             return Poll::Ready(Err(error));
         }
@@ -153,10 +151,6 @@ impl<A: Algorithms> Future for Write<'_, A> {
         // Cloned, and what it is exchanged for dropped, without the lock: that is code of the caller.
         let mut waker = Some(context.waker().clone());
         let attempt = stream.shared.with(|inner, now, after| {
-            let bytes = chunk.as_ref().map_or(0, Chunk::len);
-            if !*has_yielded && ticket.is_none() && inner.is_work_of_caller(pool, bytes) {
-                return Attempt::Yields;
-            }
             let granted = match admitted(inner, slot, chunk, ticket.take(), &mut waker, now, after) {
                 Ok(granted) => granted,
                 Err(attempt) => return attempt,
@@ -174,12 +168,6 @@ impl<A: Algorithms> Future for Write<'_, A> {
                 (stream.slot, stream.unbegun) = (Some(id), false);
                 stream.shared.see_to(id);
                 Poll::Ready(Ok(()))
-            }
-            Attempt::Yields => {
-                // Other tasks of this thread go first: they may have something to hash too, and then there are lanes.
-                *has_yielded = true;
-                context.waker().wake_by_ref();
-                Poll::Pending
             }
             Attempt::Waits(waits) => {
                 *ticket = waits;
