@@ -24,7 +24,8 @@ cargo build -p manyhash-cli
 for backend in avx512 avx2 sse2 portable; do
     if MANYHASH_BACKEND=$backend target/debug/manysum </dev/null >/dev/null 2>&1; then
         echo "== MANYHASH_BACKEND=$backend"
-        MANYHASH_BACKEND=$backend cargo test -p manyhash --all-features --tests
+        # The simulation of the schedule is the same on all.
+        MANYHASH_BACKEND=$backend cargo test -p manyhash --all-features --tests -- --skip makespan
     else
         echo "== MANYHASH_BACKEND=$backend: not on this CPU"
     fi

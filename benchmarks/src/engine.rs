@@ -159,16 +159,6 @@ fn measure(
     let [of_batch, of_engine] = seconds;
     let shares = of_batch.iter().zip(&of_engine).map(|(batch, engine)| batch / engine).collect();
     let stats = engine.stats();
-    if std::env::var("OCC").is_ok() {
-        eprintln!(
-            "{:?} wait {:?} service {:?} n {} of {:?}",
-            stats.algorithms,
-            stats.queue_wait.sum / stats.queue_wait.count as u32,
-            stats.service.sum / stats.service.count as u32,
-            stats.service.count,
-            stats.busy
-        );
-    }
     let (own, caller) = (stats.busy.as_secs_f64(), stats.inline.as_secs_f64());
     Ok(Figure {
         load: "engine",

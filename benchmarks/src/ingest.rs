@@ -127,30 +127,7 @@ fn samples(
     let mut samples: Vec<Vec<Sample>> = Subject::ALL.map(|_| Vec::new()).into();
     for round in 0..rounds {
         for at in measure::turns(round, samples.len()) {
-            if let Ok(only) = std::env::var("ONLY")
-                && only != at.to_string()
-                && round > 0
-            {
-                let x = samples[at][0].clone();
-                samples[at].push(x);
-                continue;
-            }
-            let b = engine.stats();
             samples[at].push(receiver.sample(Subject::ALL[at], engine, expected, duration)?);
-            let a = engine.stats();
-            if at == 3 && std::env::var("OCC").is_ok() {
-                let mean =
-                    (a.queue_wait.sum - b.queue_wait.sum) / (a.queue_wait.count - b.queue_wait.count).max(1) as u32;
-                let svc = (a.service.sum - b.service.sum) / (a.service.count - b.service.count).max(1) as u32;
-                eprintln!(
-                    "busy {:?} inline {:?} bytes {} occ(total) {:.3} wait {mean:?} service {svc:?} n {}",
-                    a.busy - b.busy,
-                    a.inline - b.inline,
-                    a.algorithms[0].bytes - b.algorithms.first().map_or(0, |x| x.bytes),
-                    a.algorithms[0].occupancy,
-                    a.service.count - b.service.count
-                );
-            }
         }
     }
     Ok(samples)

@@ -29,7 +29,6 @@ pub(crate) struct Receiver {
 }
 
 /// What was received by all tasks.
-#[derive(Clone)]
 pub(crate) struct Sample {
     /// From the first request to the last digest.
     pub(crate) time: Duration,

@@ -47,7 +47,7 @@ impl Share {
 }
 
 /// How much faster all must go for more cores to be used than need be.
-const FASTER: f64 = 1.15;
+const FASTER: f64 = 1.06;
 
 impl Costs {
     /// By the plans of the algorithms, each of which is measured if that was not done before in this process.
@@ -125,11 +125,14 @@ impl Costs {
                 })
             })
         };
-        let best = shares().map(|share| share.rate).fold(0.0, f64::max);
-        let good = shares().filter(|share| share.rate * FASTER >= best);
-        let fewest = good.min_by(|a, b| a.cores().cmp(&b.cores()).then(b.rate.total_cmp(&a.rate)));
+        let shares = || shares().map(|share| (share, self.worth(&share, messages, cores)));
+        let best = shares().map(|(_, worth)| worth).fold(0.0, f64::max);
+        let good = shares().filter(|(_, worth)| worth * FASTER >= best);
+        let fewest =
+            good.min_by(|(a, a_worth), (b, b_worth)| a.cores().cmp(&b.cores()).then(b_worth.total_cmp(a_worth)));
+        let share = fewest.map(|(share, _)| share);
         let share =
-            fewest.unwrap_or_else(|| self.rated(messages, Groups { cores, lanes: 1 }, Groups { cores: 0, lanes: 1 }));
+            share.unwrap_or_else(|| self.rated(messages, Groups { cores, lanes: 1 }, Groups { cores: 0, lanes: 1 }));
         if share.wide.cores > 0 { share } else { Share { wide: share.narrow, narrow: share.wide, ..share } }
     }
 
@@ -138,6 +141,20 @@ impl Costs {
         let cores = messages.div_ceil(self.width()).clamp(1, cores.max(1));
         let lanes = messages.div_ceil(cores).clamp(1, self.width());
         self.rated(messages.max(1), Groups { cores, lanes }, Groups { cores: 0, lanes: 1 })
+    }
+
+    /// The rate that counts: half-way between the present one and that until all are done, were they equally long and
+    /// stayed where they are, since those in narrow groups are done first and leave the others behind.
+    fn worth(&self, share: &Share, messages: usize, cores: usize) -> f64 {
+        let in_narrow = messages.min(share.narrow.cores * share.narrow.lanes);
+        let in_wide = (messages - in_narrow).min(share.wide.cores * share.wide.lanes);
+        if in_narrow == 0 || in_wide == 0 || in_narrow + in_wide < messages {
+            return share.rate;
+        }
+        let (first, last) = (self.seconds(share.narrow.lanes), self.seconds(share.wide.lanes));
+        let rates = self.steps.iter().map(|lanes| in_wide.min(cores * lanes) as f64 / self.seconds(*lanes));
+        let rest = (1.0 - first / last) * in_wide as f64 / rates.fold(0.0, f64::max);
+        f64::midpoint(share.rate, messages as f64 / (first + rest))
     }
 
     fn rated(&self, messages: usize, wide: Groups, narrow: Groups) -> Share {
@@ -185,9 +202,11 @@ impl Costs {
         }
     }
 
-    /// The widest group in which a byte takes no longer than this, if a message alone does not.
-    pub(super) fn widest_within(&self, seconds: f64) -> usize {
-        self.seconds.partition_point(|cost| *cost <= seconds).max(1)
+    /// The lanes of a group in which a byte takes no longer than this, or as soon as can be: the widest on the hull.
+    pub(super) fn within(&self, seconds: f64) -> usize {
+        let after = self.hull.partition_point(|point| point.0 <= seconds);
+        let row = self.hull[after.saturating_sub(1)].0;
+        self.seconds.partition_point(|cost| *cost <= row).max(1)
     }
 }
 
@@ -227,7 +246,7 @@ mod tests {
         check(5, 2, &[(1, 4), (1, 1)]);
         check(8, 2, &[(2, 4)]);
         check(100, 2, &[(2, 4)]);
-        assert_eq!((costs.widest_within(0.5), costs.widest_within(1.0), costs.widest_within(2.0)), (1, 1, 4));
+        assert_eq!((costs.within(0.5), costs.within(1.0), costs.within(2.0)), (1, 1, 4));
     }
 
     #[test]

@@ -126,7 +126,7 @@ const SLACK: f64 = 1.18;
 const LONG_LANES: (usize, usize) = (3, 4);
 
 /// Long jobs that are looked for one by one in a class, so that a look stays short.
-const LOOK: usize = 8;
+const LOOK: usize = 32;
 
 impl Schedule {
     pub(super) fn new(cores: usize) -> Self {
@@ -359,7 +359,7 @@ impl Schedule {
         if running(Kind::Long).count() < layout.long + layout.rest.narrow.cores {
             let longest = pool.longest(&self.links, &self.entries)?;
             let left = self.entries[longest as usize].left as f64;
-            let within = pool.costs.widest_within(SLACK * layout.seconds / left.max(1.0));
+            let within = pool.costs.within(SLACK * layout.seconds / left.max(1.0));
             let lanes = if layout.rest.narrow.cores > 0 { within.min(layout.rest.narrow.lanes) } else { within };
             if lanes < wide.lanes {
                 return Some(Choice { kind: Kind::Long, lanes, slice: slice(lanes), long: 0, fair: 0 });
@@ -400,22 +400,27 @@ impl Schedule {
         pool.long(&self.links, &self.entries, cores * costs.width(), &mut lefts);
         lefts.sort_unstable_by_key(|left| Reverse(*left));
         layout.seconds = seconds.max(costs.soonest(&lefts, pool.bytes, cores));
-        let (mut jobs, mut next) = (jobs, 0);
-        let behind = |left: &u64, rest: &Share| *left as f64 * costs.seconds(rest.wide.lanes) > SLACK * layout.seconds;
-        let mut rest = layout.rest;
-        let long = lefts.partition_point(|left| behind(left, &rest));
-        while next < long && layout.long + 1 < cores && behind(&lefts[next], &rest) {
-            let lanes = costs.widest_within(SLACK * layout.seconds / lefts[next] as f64);
+        let behind = |left: u64, rest: &Share| left as f64 * costs.seconds(rest.wide.lanes) > SLACK * layout.seconds;
+        let long = lefts.partition_point(|left| behind(*left, &rest));
+        let (mut next, mut cores_worth, mut groups) = (0, 0.0, Vec::new());
+        while next < long && groups.len() + 1 < cores {
+            let left = lefts[next] as f64;
+            let lanes = costs.within(SLACK * layout.seconds / left);
             // The others must not stand still meanwhile: there are lanes for them beside the rest.
-            let lanes_left = (cores - layout.long - 1) * costs.width() * LONG_LANES.0 / LONG_LANES.1;
-            if lanes >= jobs || lanes_left + lanes + next < long {
+            let lanes_left = (cores - groups.len() - 1) * costs.width() * LONG_LANES.0 / LONG_LANES.1;
+            if next + lanes >= jobs || lanes_left + lanes + next < long {
                 break;
             }
-            (jobs, next) = (jobs - lanes, next + lanes);
-            layout.long += 1;
-            rest = costs.share(jobs, cores - layout.long);
+            // It need not be in a narrow group all the time, only for so many bytes that it is done in time.
+            let (narrow, wide) = (costs.seconds(lanes), costs.seconds(rest.wide.lanes));
+            let bytes = (left * wide - layout.seconds) / (wide - narrow).max(f64::MIN_POSITIVE);
+            cores_worth += (bytes * narrow / layout.seconds).clamp(0.0, 1.0);
+            groups.push(lanes);
+            next += lanes;
         }
-        layout.rest = rest;
+        layout.long = groups.len().min(cores_worth.ceil() as usize);
+        let beside: usize = groups.iter().take(layout.long).sum();
+        layout.rest = costs.share(jobs - beside, cores - layout.long);
         layout
     }
 }

@@ -47,7 +47,9 @@ impl<A: Algorithms> Stream<A> {
     /// The message goes on with these bytes.
     ///
     /// The future is done when the chunk is accepted, which is before it is hashed. Dropped earlier, nothing was
-    /// written; the message can go on.
+    /// written; the message can go on. While there are no more callers than cores, the caller's thread hashes a chunk
+    /// of up to some hundred KiB itself; a task that has many chunks at hand and others beside it on its thread lets
+    /// them go first now and then (`yield_now`), or they never come to share lanes.
     pub fn write<B: AsRef<[u8]> + Send + 'static>(&mut self, bytes: B) -> Write<'_, A> {
         let chunk = match self.failed {
             Some(_) => {
