@@ -30,6 +30,8 @@ mod inner;
 mod links;
 #[cfg(all(test, manyhash_shuttle))]
 mod model;
+#[cfg(feature = "prometheus")]
+mod prometheus;
 mod schedule;
 mod shared;
 #[cfg(test)]
