@@ -209,9 +209,6 @@ impl Inner {
     }
 
     /// A stream goes on with a chunk, which was admitted, and may end with it.
-    ///
-    /// # Errors
-    /// If the stream has failed before.
     pub(super) fn write(&mut self, id: Id, chunk: Option<Chunk>, end: bool, now: Instant, after: &mut After) {
         let state = self.slots.state(id);
         let Some(job) = self.slots.get(id) else { return };

@@ -45,7 +45,6 @@ struct Entry {
     piece: u64,
     deadline: u64,
     wide: bool,
-    waits: bool,
 }
 
 /// The jobs of one set of algorithms.
@@ -184,7 +183,7 @@ impl Schedule {
         if index >= self.entries.len() {
             self.entries.resize(index + 1, Entry::default());
         }
-        self.entries[index] = Entry { pool, left: bytes, piece, deadline, wide, waits: true };
+        self.entries[index] = Entry { pool, left: bytes, piece, deadline, wide };
         self.pools[pool].bytes += bytes;
         self.pools[pool].push(&mut self.links, job, &self.entries[index], false);
     }
@@ -209,7 +208,6 @@ impl Schedule {
         let pool = &mut self.pools[entry.pool];
         pool.remove(&mut self.links, job, entry);
         pool.bytes -= entry.left;
-        entry.waits = false;
     }
 
     /// Whether a core that came now would get something to do.
@@ -290,7 +288,6 @@ impl Schedule {
     fn pick(&mut self, job: Job, most: u64) -> u64 {
         let entry = &mut self.entries[job as usize];
         self.pools[entry.pool].remove(&mut self.links, job, entry);
-        entry.waits = false;
         // Side by side with others, one piece at a time: where pieces end, lanes have to be looked at anew. Very short
         // ones are worth less than the look; and one that is not long is not cut in two.
         let is_chunk = entry.piece < entry.left && (WORTH_BEGINNING..=WHOLE).contains(&entry.piece);
@@ -313,7 +310,7 @@ impl Schedule {
     pub(super) fn give_back(&mut self, job: Job, bytes: u64, piece: u64) {
         let entry = &mut self.entries[job as usize];
         let pool = &mut self.pools[entry.pool];
-        (entry.left, entry.piece, entry.waits) = (bytes, piece, true);
+        (entry.left, entry.piece) = (bytes, piece);
         pool.bytes += bytes;
         pool.push(&mut self.links, job, entry, true);
     }
@@ -352,7 +349,7 @@ impl Schedule {
             let slices = if layout.seconds < WORTH_SPREADING { FEW_SLICES } else { SLICES };
             let seconds = (layout.seconds / slices).clamp(SHORTEST_SLICE, LONGEST_SLICE);
             let bytes = (seconds / pool.costs.seconds(lanes)) as u64;
-            bytes.next_multiple_of(GRAIN)
+            bytes.next_multiple_of(GRAIN).max(GRAIN)
         };
         let wide = layout.rest.wide;
         let fair = pool.bytes / layout.rest.lanes() as u64;
