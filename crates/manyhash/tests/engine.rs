@@ -133,6 +133,23 @@ fn what_is_given_up_is_freed_and_touches_nothing_else() {
 }
 
 #[test]
+fn buffers_come_back_though_nobody_waits_for_a_digest() {
+    let engine = engine();
+    let alive = Arc::new(AtomicUsize::new(0));
+    // More streams than threads, so that none is hashed by its caller.
+    let mut streams: Vec<_> = (0..5).map(|_| engine.stream(Algorithm::Sha256)).collect();
+    for stream in &mut streams {
+        stream.write(Counted::new(noise(10_000, 1), &alive)).wait().expect("it is accepted");
+    }
+    while alive.load(Ordering::Relaxed) > 0 {
+        std::thread::yield_now();
+    }
+    for stream in streams {
+        assert_eq!(stream.finish().wait(), Ok(expected(Algorithm::Sha256, &noise(10_000, 1))));
+    }
+}
+
+#[test]
 fn memory_is_bounded_and_full_gives_the_buffer_back() {
     let engine = Engine::builder().threads(1).memory(1 << 20).build().expect("threads can be made");
     let message = Arc::new(noise(400_000, 3));

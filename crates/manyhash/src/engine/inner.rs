@@ -98,6 +98,8 @@ pub(super) struct Inner {
     /// Threads that sleep, and those of them that were called.
     pub(super) sleeping: usize,
     pub(super) called: usize,
+    /// Whether one of those that sleep does so only for a while.
+    pub(super) lingering: bool,
     pub(super) closed: bool,
     /// Streams without a slot: callers who may be about to come.
     pub(super) unbegun: usize,
@@ -118,6 +120,7 @@ impl Inner {
             figures: Figures::default(),
             sleeping: 0,
             called: 0,
+            lingering: false,
             closed: false,
             unbegun: 0,
             urgent: 0,
@@ -315,9 +318,15 @@ impl Inner {
 
     /// Whether a thread more would have something to do, is there, and is not called yet: it counts as called then.
     pub(super) fn call(&mut self) -> bool {
-        let call = self.called < self.sleeping && self.is_urgent() && self.schedule.has_work();
+        let call = self.called < self.sleeping
+            && if self.is_urgent() { self.schedule.has_work() } else { !self.lingering && self.schedule.is_waiting() };
         self.called += usize::from(call);
         call
+    }
+
+    /// Whether jobs wait that nobody is in a hurry for: a thread sees to it that this is not for long.
+    pub(super) fn is_leaving_jobs(&self) -> bool {
+        self.schedule.is_waiting() && !self.is_urgent()
     }
 
     /// Whether there is reason to hash now: lanes can be filled, or somebody waits for what could be hashed or for
@@ -334,8 +343,9 @@ impl Inner {
     }
 
     /// Jobs for a thread of the engine.
-    pub(super) fn take(&mut self, now: Instant) -> Option<Taken> {
-        if !self.is_urgent() {
+    /// If they are overdue, also such as nobody is in a hurry for.
+    pub(super) fn take(&mut self, overdue: bool, now: Instant) -> Option<Taken> {
+        if !overdue && !self.is_urgent() {
             return None;
         }
         let bundle = self.schedule.take()?;

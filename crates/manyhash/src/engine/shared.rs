@@ -10,7 +10,11 @@ use crate::Algorithm;
 use crate::stream::FamilyRows;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+/// How long chunks that nobody waits for are left at the most, in the hope of others to fill lanes with. Somebody may wait
+/// for their buffers all the same.
+const LINGER: Duration = Duration::from_millis(1);
 
 pub(super) struct Shared {
     inner: Mutex<Inner>,
@@ -108,15 +112,25 @@ impl Shared {
     fn run(&self) {
         loop {
             let mut inner = self.lock();
+            let mut overdue = false;
             let taken = loop {
-                match inner.take(Instant::now()) {
+                match inner.take(overdue, Instant::now()) {
                     Some(taken) => break taken,
                     // Jobs that other threads have in hand are theirs to finish.
                     None if inner.closed => return,
                     None => {}
                 }
                 inner.sleeping += 1;
-                inner = self.work.wait(inner).unwrap_or_else(|poison| poison.into_inner());
+                if inner.is_leaving_jobs() && !inner.lingering {
+                    inner.lingering = true;
+                    let (guard, timeout) =
+                        self.work.wait_timeout(inner, LINGER).unwrap_or_else(|poison| poison.into_inner());
+                    (inner, overdue) = (guard, timeout.timed_out());
+                    inner.lingering = false;
+                } else {
+                    inner = self.work.wait(inner).unwrap_or_else(|poison| poison.into_inner());
+                    overdue = false;
+                }
                 inner.sleeping -= 1;
                 inner.called = inner.called.saturating_sub(1);
             };

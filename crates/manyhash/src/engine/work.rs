@@ -116,11 +116,13 @@ impl Work {
         self.outcome.get_or_insert(Err(error));
     }
 
-    /// The next bytes, if there are any left to hash now, and the states that go on with them.
-    fn next(&mut self) -> Result<Option<Piece<'_>>, JobError> {
+    /// The next bytes, if there are any left to hash now, and the states that go on with them. Of those that several
+    /// algorithms read one after another, at most `shared`.
+    fn next(&mut self, shared: usize) -> Result<Option<Piece<'_>>, JobError> {
         let Content::Message { streams, chunks, .. } = &mut self.content else { return Ok(None) };
+        let most = if streams.len() > 1 { self.budget.min(shared) } else { self.budget };
         match chunks.front() {
-            Some(chunk) if self.budget > 0 && self.outcome.is_none() => Ok(Some((streams, chunk.next(self.budget)?))),
+            Some(chunk) if self.budget > 0 && self.outcome.is_none() => Ok(Some((streams, chunk.next(most)?))),
             _ => Ok(None),
         }
     }
@@ -143,6 +145,12 @@ impl Work {
     }
 }
 
+/// Bytes of all messages side by side that are in cache when the next algorithm reads them.
+const SHARED: usize = 512 << 10;
+
+/// Of one message no fewer than this, and a multiple of it: many whole blocks of any algorithm.
+const SHARED_GRAIN: usize = 4 << 10;
+
 /// Hashes what the budgets allow, of many jobs side by side.
 pub(super) fn run(works: &mut [Work], rows: &FamilyRows) {
     for work in works.iter_mut() {
@@ -151,12 +159,13 @@ pub(super) fn run(works: &mut [Work], rows: &FamilyRows) {
             (work.hashed, work.released) = (messages.bytes(), messages.bytes());
         }
     }
+    let shared = (SHARED / works.len().max(1)).next_multiple_of(SHARED_GRAIN);
     loop {
         let mut messages = Vec::with_capacity(works.len());
         let mut indices = Vec::with_capacity(works.len());
         let mut failed = Vec::new();
         for (i, work) in works.iter_mut().enumerate() {
-            match work.next() {
+            match work.next(shared) {
                 Ok(Some(message)) => {
                     messages.push(message);
                     indices.push(i);
