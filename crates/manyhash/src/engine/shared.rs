@@ -112,7 +112,7 @@ impl Shared {
     fn run(&self) {
         loop {
             let mut inner = self.lock();
-            let mut overdue = false;
+            let (mut overdue, mut is_rested) = (false, false);
             let taken = loop {
                 match inner.take(overdue, Instant::now()) {
                     Some(taken) => break taken,
@@ -121,7 +121,9 @@ impl Shared {
                     None => {}
                 }
                 inner.sleeping += 1;
-                if inner.is_leaving_jobs() && !inner.lingering {
+                if !inner.lingering && (inner.is_leaving_jobs() || !is_rested) {
+                    // Also if there is nothing yet: in a busy time there soon is, and needs no call.
+                    is_rested = true;
                     inner.lingering = true;
                     let (guard, timeout) =
                         self.work.wait_timeout(inner, LINGER).unwrap_or_else(|poison| poison.into_inner());
