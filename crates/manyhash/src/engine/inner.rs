@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 pub(super) const AHEAD: usize = 256 << 10;
 
 /// A job that takes no longer than this alone is done by the thread that waits for it: to hand it over costs more.
-const TINY: f64 = 2e-6;
+const TINY: f64 = 3e-6;
 
 /// A job that takes no longer than this alone may be done by the thread that waits for it, if no lanes would be had.
 const SMALL: f64 = 250e-6;
