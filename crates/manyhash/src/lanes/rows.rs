@@ -7,23 +7,29 @@ use std::cell::Cell;
 
 /// Rows, a block of each lane in use, that have been advanced, by the number of lanes in use.
 #[derive(Clone, Debug)]
-pub(crate) struct Rows([Cell<u64>; MAX_LANES + 1]);
+pub(crate) struct Rows {
+    by_lanes: [Cell<u64>; MAX_LANES + 1],
+    /// The most lanes that were in use: further there is nothing to look for.
+    most: Cell<usize>,
+}
 
 impl Default for Rows {
     fn default() -> Self {
-        Rows([const { Cell::new(0) }; MAX_LANES + 1])
+        Rows { by_lanes: [const { Cell::new(0) }; MAX_LANES + 1], most: Cell::new(0) }
     }
 }
 
 impl Rows {
     pub(crate) fn add(&self, lanes: usize, rows: usize) {
-        let cell = &self.0[lanes.min(MAX_LANES)];
+        let lanes = lanes.min(MAX_LANES);
+        let cell = &self.by_lanes[lanes];
         cell.set(cell.get() + rows as u64);
+        self.most.set(self.most.get().max(lanes));
     }
 
     /// The numbers of lanes that were in use, with the rows.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
-        self.0.iter().map(Cell::get).enumerate().filter(|(_, rows)| *rows > 0)
+        self.by_lanes[..=self.most.get()].iter().map(Cell::get).enumerate().filter(|(_, rows)| *rows > 0)
     }
 
     pub(crate) fn add_all(&self, other: &Rows) {
