@@ -2,8 +2,8 @@
 //!
 //! An [`Engine`] has threads of its own. Whoever has a message [submits](Engine::digest) it, or [streams](Engine::stream)
 //! it, and waits for the digest, as a future in any async runtime or on a thread. The engine fills SIMD lanes, then
-//! cores, from whoever is there. It never waits for lanes to be full: with little to do it hashes as the best code for
-//! one message does, on the caller's own thread if that is soonest.
+//! cores, from whoever is there. Nobody who waits is left waiting for full lanes: with little to do it hashes as the best
+//! code for one message does, on the caller's own thread if that is soonest.
 //!
 //! ```
 //! use manyhash::{Algorithm, engine::Engine};

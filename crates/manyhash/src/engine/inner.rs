@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 /// Bytes of a stream that may wait to be hashed before its writer has to wait: enough that writer and engine seldom
 /// wait for each other, and little against what a stream of a slow caller may hold. The model checker's messages are
 /// short.
-pub(super) const AHEAD: usize = 256 << 10;
+pub(super) const AHEAD: usize = if cfg!(manyhash_shuttle) { 8 << 10 } else { 256 << 10 };
 
 /// A job that takes no longer than this alone is done by the thread that waits for it: to hand it over costs more.
 const TINY: f64 = 3e-6;

@@ -3,7 +3,7 @@
 //! Pure bookkeeping without threads or bytes: the engine calls it under its lock, and the simulation of its tests calls
 //! the same with a clock of its own. Jobs that ask for the same algorithms share a [`Pool`], since only they share
 //! lanes. A core [takes](Schedule::take) a group of jobs, each for a slice of bounded length, gives back what is left
-//! of them, and takes anew. So nothing waits for lanes to be full; whatever arrives is looked at within a slice; and as
+//! of them, and takes anew. So nothing here waits for lanes to be full; whatever arrives is looked at within a slice; and as
 //! jobs end, those that are left on several cores come together in one group, or are spread, as the costs have it.
 //!
 //! Within a pool three kinds of jobs are distinguished, all by comparison with the time that the whole will take:
