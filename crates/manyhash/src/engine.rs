@@ -40,6 +40,7 @@ mod slots;
 mod stats;
 mod stream;
 mod sync;
+mod unlocked;
 mod work;
 
 pub use algorithms::Algorithms;
@@ -53,7 +54,8 @@ use digesting::{Part, Submission};
 use shared::Shared;
 use std::io;
 use sync::Arc;
-use work::{Batch, Chunk, Content};
+use unlocked::Most;
+use work::{Batch, Chunk, Content, Outcome};
 
 /// Hashes messages of independent callers side by side, on threads of its own. Cheap to clone: clones share them.
 ///
@@ -91,20 +93,43 @@ impl Engine {
 
     /// The digest of a message, or its digests by several algorithms.
     ///
-    /// The bytes are handed over, not copied. The message is submitted now; if the engine's memory is used up, it waits
-    /// in line for it. The future may be polled late or not at all: only a message of less than some 100 KiB while
-    /// nothing else is there waits for that, since the thread that polls had better hash it itself.
+    /// The bytes are handed over, not copied. A message of a few KiB, which is done sooner than it is handed over, is
+    /// hashed here and now. Any other is submitted now; if the engine's memory is used up, it waits in line for it. The
+    /// future may be polled late or not at all: only a message of less than some 100 KiB while nothing else is there
+    /// waits for that, since the thread that polls had better hash it itself.
     pub fn digest<A: Algorithms>(&self, algorithms: A, bytes: impl AsRef<[u8]> + Send + 'static) -> Digesting<A> {
+        Digesting::new(self.submit(algorithms.list(), bytes))
+    }
+
+    fn submit(&self, algorithms: &[Algorithm], bytes: impl AsRef<[u8]> + Send + 'static) -> Submission {
         let shared = &self.handle.0;
-        let entered = shared.pool(algorithms.list()).and_then(|pool| Ok((pool, Chunk::new(bytes)?)));
-        Digesting::new(match entered {
-            Ok((pool, chunk)) => {
-                let bytes = chunk.len();
-                let content = Content::message(algorithms.list(), Some(chunk), true);
-                Submission::new(shared.clone(), pool, content, bytes)
+        match self.hash_at_once(algorithms, bytes) {
+            Ok(outcome) => Submission::done(shared.clone(), outcome),
+            Err((bytes, length)) => {
+                let content = Content::message(algorithms, Chunk::of_length(bytes, length));
+                Submission::new(shared.clone(), shared.pool(algorithms).0, content, length)
             }
-            Err(error) => Submission::failed(shared.clone(), error),
-        })
+        }
+    }
+
+    /// The digests of a message that is so short as to be hashed here and now, or what is wrong with it.
+    ///
+    /// # Errors
+    /// If it is longer, its bytes and how many they are.
+    fn hash_at_once<B: AsRef<[u8]>>(&self, algorithms: &[Algorithm], bytes: B) -> Result<Outcome, (B, usize)> {
+        let shared = &self.handle.0;
+        match shared.check_process().and_then(|()| work::length(&bytes)) {
+            Ok(length) if length <= Most::of_one(algorithms).tiny => {
+                shared.unlocked.add_bytes(algorithms.iter().copied(), length);
+                shared.unlocked.add_job();
+                Ok(work::digests(algorithms, bytes, length))
+            }
+            Ok(length) => Err((bytes, length)),
+            Err(error) => {
+                work::discard(bytes);
+                Ok(Err(error))
+            }
+        }
     }
 
     /// As [`digest`](Self::digest), but a message that finds no room is given back.
@@ -116,29 +141,15 @@ impl Engine {
         algorithms: A,
         bytes: B,
     ) -> Result<Digesting<A>, Full<B>> {
-        let shared = &self.handle.0;
-        let length = work::length(&bytes);
-        let mut bytes = Some(bytes);
-        let entered = shared.pool(algorithms.list()).and_then(|pool| Ok((pool, length?)));
-        let submission = match entered {
-            Ok((pool, length)) => {
-                let content = || {
-                    // An empty one is not wanted, and ends its life below, without the engine's lock.
-                    let chunk = bytes.take_if(|_| length > 0).map(|bytes| Chunk::of_length(bytes, length));
-                    Content::message(algorithms.list(), chunk, true)
-                };
-                Submission::try_new(shared.clone(), pool, content, length)
+        let (shared, list) = (&self.handle.0, algorithms.list());
+        let submission = match self.hash_at_once(list, bytes) {
+            Ok(outcome) => Ok(Submission::done(shared.clone(), outcome)),
+            Err((bytes, length)) => {
+                let content = |bytes| Content::message(list, Chunk::of_length(bytes, length));
+                Submission::try_new(shared.clone(), shared.pool(list).0, bytes, content, length)
             }
-            Err(error) => Some(Submission::failed(shared.clone(), error)),
         };
-        match (submission, bytes) {
-            (None, Some(buffer)) => Err(Full { buffer }),
-            (Some(submission), buffer) => {
-                buffer.into_iter().for_each(work::discard);
-                Ok(Digesting::new(submission))
-            }
-            (None, None) => Ok(Digesting::new(Submission::failed(shared.clone(), JobError::Closed))),
-        }
+        submission.map(Digesting::new).map_err(|buffer| Full { buffer })
     }
 
     /// The digests of many messages, in their order.
@@ -151,21 +162,29 @@ impl Engine {
     {
         let count = messages.len();
         let shared = &self.handle.0;
-        let parts = match shared.pool(&[algorithm]) {
-            Ok(pool) => self.parts(pool, algorithm, messages),
-            Err(error) => vec![Part { submission: Submission::failed(shared.clone(), error), numbers: Vec::new() }],
+        let parts = match shared.check_process() {
+            Ok(()) => self.parts(algorithm, messages),
+            Err(error) => {
+                messages.into_iter().for_each(work::discard);
+                vec![Part { submission: Submission::done(shared.clone(), Err(error)), numbers: Vec::new() }]
+            }
         };
         DigestingMany::new(parts, count)
     }
 
-    fn parts<B: AsRef<[u8]> + Send + 'static>(&self, pool: usize, algorithm: Algorithm, messages: Vec<B>) -> Vec<Part> {
-        let shared = &self.handle.0;
+    fn parts<B: AsRef<[u8]> + Send + 'static>(&self, algorithm: Algorithm, messages: Vec<B>) -> Vec<Part> {
+        let (shared, at_once) = (&self.handle.0, Most::of_many(algorithm).tiny);
         let mut parts = Vec::new();
         let mut batch = Batch::new(algorithm);
         let mut numbers = Vec::new();
         let mut submit = |batch: Batch<B>, numbers| {
-            let bytes = batch.bytes;
-            let submission = Submission::new(shared.clone(), pool, Content::Batch(Box::new(batch)), bytes);
+            let weight = batch.weight;
+            let submission = if weight <= at_once {
+                Submission::done(shared.clone(), shared.hash_at_once(algorithm, batch))
+            } else {
+                let (pool, _) = shared.pool(&[algorithm]);
+                Submission::new(shared.clone(), pool, Content::Batch(Box::new(batch)), weight)
+            };
             parts.push(Part { submission, numbers });
         };
         let mut long = Vec::new();
@@ -174,11 +193,11 @@ impl Engine {
                 Ok(length) if length < SHORT => {
                     batch.push(message, length);
                     numbers.push(number);
-                    if numbers.len() == BATCH_MESSAGES || batch.bytes >= BATCH_BYTES {
+                    if numbers.len() == BATCH_MESSAGES || batch.weight >= BATCH_BYTES {
                         submit(std::mem::replace(&mut batch, Batch::new(algorithm)), std::mem::take(&mut numbers));
                     }
                 }
-                Ok(length) => long.push((number, Ok(Chunk::of_length(message, length)))),
+                Ok(_) => long.push((number, Ok(message))),
                 Err(error) => {
                     work::discard(message);
                     long.push((number, Err(error)));
@@ -188,13 +207,10 @@ impl Engine {
         if !numbers.is_empty() {
             submit(batch, numbers);
         }
-        parts.extend(long.into_iter().map(|(number, chunk)| {
-            let submission = match chunk {
-                Ok(chunk) => {
-                    let bytes = chunk.len();
-                    Submission::new(shared.clone(), pool, Content::message(&[algorithm], Some(chunk), true), bytes)
-                }
-                Err(error) => Submission::failed(shared.clone(), error),
+        parts.extend(long.into_iter().map(|(number, message)| {
+            let submission = match message {
+                Ok(message) => self.submit(&[algorithm], message),
+                Err(error) => Submission::done(shared.clone(), Err(error)),
             };
             Part { submission, numbers: vec![number] }
         }));
@@ -213,7 +229,7 @@ impl Engine {
         let shared = &self.handle.0;
         match shared.check_process() {
             Ok(()) => shared.with(|inner, now, _| inner.stats(shared.threads, now)),
-            Err(_) => inner::Inner::new(0, 0).stats(0, std::time::Instant::now()),
+            Err(_) => inner::Inner::new(0, 0, Arc::default()).stats(0, std::time::Instant::now()),
         }
     }
 }

@@ -5,7 +5,7 @@ mod common;
 mod engines;
 
 use engines::{assert_idle, expected, noise};
-use manyhash::engine::{Builder, Digesting, Engine, JobError};
+use manyhash::engine::{Builder, Digesting, Engine, JobError, State};
 use manyhash::{Algorithm, Digest};
 use std::future::Future;
 use std::pin::{Pin, pin};
@@ -268,9 +268,11 @@ fn who_is_in_line_when_the_engine_is_dropped_is_told() {
     let gate = Arc::new(Mutex::new(()));
     let closed = gate.lock().expect("nobody panics");
     let first = engine.digest(Algorithm::Md5, Waiting::new(&Arc::new(noise(5_000_000, 1)), &gate));
-    let second = engine.digest(Algorithm::Md5, "in line");
+    let second = engine.digest(Algorithm::Md5, noise(500_000, 1));
+    let short = engine.digest(Algorithm::Md5, "at once");
     drop(engine);
     assert_eq!(second.wait(), Err(JobError::Closed));
+    assert_eq!(short.wait(), Ok(expected(Algorithm::Md5, b"at once")));
     drop(closed);
     assert_eq!(first.wait(), Ok(expected(Algorithm::Md5, &noise(5_000_000, 1))));
 }
@@ -333,6 +335,25 @@ fn stats_tell_what_was_done() {
     assert_eq!(stats.queue_wait.count, stats.service.count);
     assert_eq!(stats.service.buckets.iter().map(|(_, count)| count).sum::<u64>(), stats.service.count);
     assert!(stats.transitions >= 4 * 64);
+}
+
+#[test]
+fn what_is_hashed_at_once_is_counted_too() {
+    let engine = engine();
+    engine.digest(Algorithm::Md5, "abc").wait().expect("it is hashed");
+    let mut stream = engine.stream([Algorithm::Sha1, Algorithm::Sha256]);
+    stream.write(noise(640, 1)).wait().expect("it is accepted");
+    stream.finish().wait().expect("it is hashed");
+    engine.digest_many(Algorithm::Sha512, vec![noise(128, 2); 10]).wait().expect("they are hashed");
+    engine.digest_many(Algorithm::Sha224, vec![noise(256, 3); 1024]).wait().expect("they are hashed");
+    let stats = engine.stats();
+    let bytes: Vec<_> = stats.algorithms.iter().map(|of| (of.algorithm, of.bytes)).collect();
+    use Algorithm::{Md5, Sha1, Sha224, Sha256, Sha512};
+    assert_eq!(bytes, [(Md5, 3), (Sha1, 640), (Sha224, 1024 * 256), (Sha256, 640), (Sha512, 1280)]);
+    assert_eq!(stats.jobs, 4);
+    assert!(stats.inline > Duration::ZERO);
+    // They hold nothing.
+    assert_eq!((stats.memory, stats.states[State::Free as usize].slots), (0, 1 << 16));
 }
 
 #[test]

@@ -37,23 +37,27 @@ struct InHand {
     pending: Vec<Digesting<manyhash::Algorithm>>,
     begun: Stream<manyhash::Algorithm>,
     unbegun: Stream<manyhash::Algorithm>,
+    short: Stream<manyhash::Algorithm>,
 }
 
 impl InHand {
     fn new(engine: &Engine, bytes: &[u8]) -> Self {
-        let pending = [10, 200_000, 300_000, 600_000].map(|length| engine.digest(Md5, bytes[..length].to_vec()));
+        let pending = [100_000, 200_000, 300_000, 600_000].map(|length| engine.digest(Md5, bytes[..length].to_vec()));
         let mut begun = engine.stream(Sha256);
-        begun.write(bytes[..10_000].to_vec()).wait().expect("it is accepted");
-        InHand { pending: pending.into(), begun, unbegun: engine.stream(Sha256) }
+        begun.write(bytes.to_vec()).wait().expect("it is accepted");
+        InHand { pending: pending.into(), begun, unbegun: engine.stream(Sha256), short: engine.stream(Sha256) }
     }
 
-    /// In the child everything says that it is one.
+    /// In the child everything says that it is one, but for what needs no threads and was begun before.
     fn assert_forked(mut self, engine: &Engine) {
         let (first, rest) = (self.pending.swap_remove(0), self.pending);
         assert_eq!(first.wait(), Err(JobError::Forked));
         drop(rest);
         assert_eq!(self.begun.write("more").wait(), Err(JobError::Forked));
         assert_eq!(self.begun.finish().wait(), Err(JobError::Forked));
+        assert_eq!(self.short.write("abc").wait(), Ok(()));
+        assert_eq!(self.short.finish().wait(), Ok(expected(Sha256, b"abc")));
+        assert_eq!(self.unbegun.write(noise(1_000_000, 2)).wait(), Err(JobError::Forked));
         assert_eq!(self.unbegun.finish().wait(), Err(JobError::Forked));
         assert_eq!(engine.digest(Md5, "abc").wait(), Err(JobError::Forked));
         assert_eq!(engine.digest_many(Md5, vec!["abc"]).wait(), Err(JobError::Forked));

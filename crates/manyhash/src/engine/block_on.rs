@@ -24,10 +24,14 @@ impl Wake for Handle {
 
 /// Polls it until it is ready, and sleeps in between.
 pub(super) fn block_on<T>(future: impl Future<Output = T>) -> T {
+    let mut future = pin!(future);
+    // What is done already needs nothing to sleep on.
+    if let Poll::Ready(value) = future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+        return value;
+    }
     let signal = Arc::new(Signal::default());
     let waker = Waker::from(std::sync::Arc::new(Handle(signal.clone())));
     let mut context = Context::from_waker(&waker);
-    let mut future = pin!(future);
     loop {
         if let Poll::Ready(value) = future.as_mut().poll(&mut context) {
             return value;

@@ -49,6 +49,10 @@ impl Share {
 /// How much faster all must go for more cores to be used than need be.
 const FASTER: f64 = 1.06;
 
+/// How much faster lanes must be than callers who hash themselves, each alone on a core, for handing over to be worth
+/// it: those who come while a slice is hashed wait for its end, and then to be woken.
+const WORTH_HANDING_OVER: f64 = 1.5;
+
 impl Costs {
     /// By the plans of the algorithms, each of which is measured if that was not done before in this process.
     pub(super) fn of(algorithms: &[Algorithm]) -> Self {
@@ -134,6 +138,18 @@ impl Costs {
         let share =
             share.unwrap_or_else(|| self.rated(messages, Groups { cores, lanes: 1 }, Groups { cores: 0, lanes: 1 }));
         if share.wide.cores > 0 { share } else { Share { wide: share.narrow, narrow: share.wide, ..share } }
+    }
+
+    /// The most callers, each with a message, who had better hash themselves, with so many cores.
+    pub(super) fn callers_alone(&self, cores: usize) -> usize {
+        let alone = |callers: usize| callers.min(cores) as f64 / self.seconds(1);
+        let is_better = |callers: usize| self.share(callers, cores).rate <= WORTH_HANDING_OVER * alone(callers);
+        let (mut low, mut high) = (1, cores.max(1) * self.width());
+        while low < high {
+            let middle = (low + high).div_ceil(2);
+            if is_better(middle) { low = middle } else { high = middle - 1 }
+        }
+        low
     }
 
     /// So many messages on as few cores as will do.
@@ -247,6 +263,18 @@ mod tests {
         check(8, 2, &[(2, 4)]);
         check(100, 2, &[(2, 4)]);
         assert_eq!((costs.within(0.5), costs.within(1.0), costs.within(2.0)), (1, 1, 4));
+    }
+
+    #[test]
+    fn few_callers_hash_themselves() {
+        // Lanes cost nothing: six callers on four cores gain half as much again from them.
+        let free = Costs::new(vec![1.0; 8]);
+        assert_eq!((free.callers_alone(1), free.callers_alone(4)), (1, 6));
+        // Lanes gain nothing.
+        assert_eq!(Costs::new(vec![1.0]).callers_alone(4), 4);
+        // Four lanes gain 2: three quarters of that on a core with three messages.
+        let costs = Costs::new(vec![1.0, 2.0, 2.0, 2.0]);
+        assert_eq!(costs.callers_alone(1), 3);
     }
 
     #[test]

@@ -4,16 +4,17 @@ use super::JobError;
 use super::algorithms::Algorithms;
 use super::block_on::block_on;
 use super::gate::{Request, Ticket};
+use super::inner::Taken;
 use super::shared::Shared;
 use super::slots::Id;
 use super::sync::Arc;
-use super::work::Content;
+use super::work::{Content, Outcome};
 use crate::Digest;
 use std::fmt;
 use std::future::Future;
 use std::marker::PhantomData;
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 /// A job on its way: in line for a slot and memory, then in its slot. Dropped, it leaves either.
 pub(super) struct Submission {
@@ -25,9 +26,8 @@ enum Place {
     /// In line; the job begins there as soon as it is let in.
     Line(Ticket),
     Slot(Id),
-    /// It has failed before it had a slot.
-    Failed(JobError),
-    Over,
+    /// It had no slot, or has it no more.
+    Done(Outcome),
 }
 
 impl Submission {
@@ -35,12 +35,14 @@ impl Submission {
     pub(super) fn new(shared: Arc<Shared>, pool: usize, content: Content, bytes: usize) -> Self {
         let request = Request { bytes, slot: true };
         let place = shared.with(|inner, now, after| {
-            if inner.closed {
-                return Place::Failed(JobError::Closed);
+            if inner.is_closed() {
+                after.contents.push(content);
+                return Place::Done(Err(JobError::Closed));
             }
             match inner.enter(request, now) {
                 Some(Some(id)) => {
                     inner.begin(id, pool, content, now);
+                    after.call = inner.is_to_be_called_for(id);
                     Place::Slot(id)
                 }
                 _ => {
@@ -49,86 +51,102 @@ impl Submission {
                 }
             }
         });
-        Self::announced(shared, place)
-    }
-
-    /// Brings a job in, if there is room; otherwise there is nothing, and `content` was not asked for.
-    pub(super) fn try_new(
-        shared: Arc<Shared>,
-        pool: usize,
-        content: impl FnOnce() -> Content,
-        bytes: usize,
-    ) -> Option<Self> {
-        let place = shared.with(|inner, now, after| {
-            if inner.closed {
-                return Some(Place::Failed(JobError::Closed));
-            }
-            let entered = inner.enter(Request { bytes, slot: true }, now).flatten();
-            if entered.is_none() {
-                (inner.is_pressed, after.call) = (true, true);
-            }
-            let id = entered?;
-            inner.begin(id, pool, content(), now);
-            Some(Place::Slot(id))
-        });
-        Some(Self::announced(shared, place?))
-    }
-
-    fn announced(shared: Arc<Shared>, place: Place) -> Self {
-        if let Place::Slot(id) = place {
-            shared.announce(id);
-        }
         Submission { shared, place }
     }
 
-    pub(super) fn failed(shared: Arc<Shared>, error: JobError) -> Self {
-        Submission { shared, place: Place::Failed(error) }
+    /// Brings a job in, if there is room.
+    ///
+    /// # Errors
+    /// If there is none, the bytes; `content` was not made of them.
+    pub(super) fn try_new<B>(
+        shared: Arc<Shared>,
+        pool: usize,
+        buffer: B,
+        content: impl FnOnce(B) -> Content,
+        bytes: usize,
+    ) -> Result<Self, B> {
+        let place = shared.with(|inner, now, after| {
+            let request = Request { bytes, slot: true };
+            let entered = if inner.is_closed() { None } else { inner.enter(request, now).flatten() };
+            let Some(id) = entered else {
+                (inner.is_pressed, after.call) = (true, true);
+                return Err(buffer);
+            };
+            inner.begin(id, pool, content(buffer), now);
+            after.call = inner.is_to_be_called_for(id);
+            Ok(Place::Slot(id))
+        });
+        Ok(Submission { place: place?, shared })
+    }
+
+    /// What has no need of a slot.
+    pub(super) fn done(shared: Arc<Shared>, outcome: Outcome) -> Self {
+        Submission { shared, place: Place::Done(outcome) }
     }
 
     /// The end of a message whose stream is in a slot.
     pub(super) fn of_slot(shared: Arc<Shared>, id: Id) -> Self {
-        Self::announced(shared, Place::Slot(id))
+        Submission { shared, place: Place::Slot(id) }
     }
 
-    fn poll(&mut self, context: &mut Context) -> Poll<Result<Vec<Digest>, JobError>> {
-        if let Err(error) = self.shared.check_process() {
-            return Poll::Ready(Err(error));
-        }
+    fn poll(&mut self, context: &mut Context) -> Poll<Outcome> {
+        let outcome = match &mut self.place {
+            Place::Done(outcome) => std::mem::replace(outcome, Err(JobError::Closed)),
+            Place::Line(_) | Place::Slot(_) => match self.shared.check_process() {
+                Ok(()) => ready!(self.poll_in_engine(context)),
+                Err(error) => Err(error),
+            },
+        };
+        Poll::Ready(outcome)
+    }
+
+    fn poll_in_engine(&mut self, context: &mut Context) -> Poll<Outcome> {
         // Cloned, and what it is exchanged for dropped, without the lock: that is code of the caller.
         let mut waker = Some(context.waker().clone());
-        if let Place::Line(ticket) = self.place {
-            self.place = self.shared.with(|inner, _, _| match inner.gate.poll(ticket, &mut waker) {
-                Some(Some(id)) => Place::Slot(id),
-                None if !inner.closed => Place::Line(ticket),
-                _ => Place::Failed(JobError::Closed),
-            });
-        }
-        let outcome = match self.place {
-            Place::Line(_) => return Poll::Pending,
-            Place::Slot(id) => {
-                self.shared.see_to(id);
-                self.shared.with(|inner, now, after| inner.poll(id, &mut waker, now, after))
+        let place = &mut self.place;
+        let looked = self.shared.with(|inner, now, after| {
+            if let Place::Line(ticket) = *place {
+                match inner.gate.poll(ticket, &mut waker) {
+                    Some(Some(id)) => *place = Place::Slot(id),
+                    None if !inner.is_closed() => return Look::Outcome(Poll::Pending),
+                    _ => return Look::Outcome(Poll::Ready(Err(JobError::Closed))),
+                }
             }
-            Place::Failed(error) => Poll::Ready(Err(error)),
-            Place::Over => Poll::Ready(Err(JobError::Closed)),
+            let Place::Slot(id) = *place else { return Look::Outcome(Poll::Ready(Err(JobError::Closed))) };
+            after.call = true;
+            match inner.take_own(id, now) {
+                Some(taken) => Look::Own(id, taken),
+                None => Look::Outcome(inner.poll(id, &mut waker, now, after)),
+            }
+        });
+        let outcome = match looked {
+            Look::Outcome(outcome) => outcome,
+            Look::Own(id, taken) => self.shared.hash(taken, |inner, now, after| inner.poll(id, &mut waker, now, after)),
         };
         if outcome.is_ready() {
-            self.place = Place::Over;
+            self.place = Place::Done(Err(JobError::Closed));
         }
         outcome
     }
 }
 
+/// What a look at a job has come to.
+enum Look {
+    Outcome(Poll<Outcome>),
+    /// It is to be hashed by this thread.
+    Own(Id, Taken),
+}
+
 impl Drop for Submission {
     fn drop(&mut self) {
-        if self.shared.check_process().is_err() {
+        if matches!(self.place, Place::Done(_)) || self.shared.check_process().is_err() {
             return;
         }
-        match self.place {
-            Place::Slot(id) => self.shared.with(|inner, now, after| inner.free(id, now, after)),
-            Place::Line(ticket) => self.shared.with(|inner, now, after| inner.leave(ticket, now, after)),
-            Place::Failed(_) | Place::Over => {}
-        }
+        self.shared.with(|inner, now, after| match self.place {
+            Place::Slot(id) => inner.free(id, now, after),
+            Place::Line(ticket) => inner.leave(ticket, now, after),
+            Place::Done(_) => {}
+        });
     }
 }
 

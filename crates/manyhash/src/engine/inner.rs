@@ -9,9 +9,11 @@ use super::gate::{Admitted, Gate, Grant, Request, Ticket};
 use super::schedule::Schedule;
 use super::slots::{Id, Slots, State};
 use super::stats::Figures;
-use super::work::{Chunk, Content, Work};
+use super::sync::Arc;
+use super::unlocked::{SMALL, TINY, Unlocked};
+use super::work::{Chunk, Content, Outcome, Work};
 use crate::stream::FamilyRows;
-use crate::{Algorithm, Digest, Stream};
+use crate::{Algorithm, Stream};
 use std::collections::VecDeque;
 use std::task::{Poll, Waker};
 use std::time::{Duration, Instant};
@@ -20,12 +22,6 @@ use std::time::{Duration, Instant};
 /// wait for each other, and little against what a stream of a slow caller may hold. The model checker's messages are
 /// short.
 pub(super) const AHEAD: usize = if cfg!(manyhash_shuttle) { 8 << 10 } else { 256 << 10 };
-
-/// A job that takes no longer than this alone is done by the thread that waits for it: to hand it over costs more.
-const TINY: f64 = 3e-6;
-
-/// A job that takes no longer than this alone may be done by the thread that waits for it, if no lanes would be had.
-const SMALL: f64 = 250e-6;
 
 /// Slots of an engine: callers at once. A hundred bytes each, and only of those that were ever in use.
 pub(super) const SLOTS: usize = 1 << 16;
@@ -42,7 +38,7 @@ pub(super) struct Job {
     ended: bool,
     /// Bytes handed over and not hashed.
     backlog: usize,
-    outcome: Option<Result<Vec<Digest>, JobError>>,
+    outcome: Option<Outcome>,
     waker: Option<Waker>,
     /// Whether somebody waits for it, or soon will.
     urgent: bool,
@@ -86,23 +82,29 @@ pub(super) struct Taken {
     pub(super) begun: Instant,
 }
 
+/// A set of algorithms.
+struct Pool {
+    /// In their own order.
+    algorithms: Vec<Algorithm>,
+    /// The most callers who had better hash themselves.
+    alone: usize,
+}
+
 pub(super) struct Inner {
     pub(super) slots: Slots<Job>,
     pub(super) gate: Gate<(usize, Content)>,
     pub(super) schedule: Schedule,
-    /// By the schedule's number; each in the algorithms' own order.
-    pools: Vec<Vec<Algorithm>>,
+    /// By the schedule's number.
+    pools: Vec<Pool>,
     /// The orders in which callers have named algorithms, with their pools.
     orders: Vec<(Vec<Algorithm>, usize)>,
-    pub(super) figures: Figures,
+    figures: Figures,
     /// Threads that sleep, and those of them that were called.
     pub(super) sleeping: usize,
     pub(super) called: usize,
     /// Whether one of those that sleep does so only for a while.
     pub(super) lingering: bool,
-    pub(super) closed: bool,
-    /// Streams without a slot: callers who may be about to come.
-    pub(super) unbegun: usize,
+    unlocked: Arc<Unlocked>,
     /// Jobs that wait to be hashed and are urgent.
     urgent: usize,
     /// Whether somebody found no room since jobs were last put back.
@@ -110,7 +112,7 @@ pub(super) struct Inner {
 }
 
 impl Inner {
-    pub(super) fn new(threads: usize, memory: usize) -> Self {
+    pub(super) fn new(threads: usize, memory: usize, unlocked: Arc<Unlocked>) -> Self {
         Inner {
             slots: Slots::new(SLOTS),
             gate: Gate::new(memory),
@@ -121,8 +123,7 @@ impl Inner {
             sleeping: 0,
             called: 0,
             lingering: false,
-            closed: false,
-            unbegun: 0,
+            unlocked,
             urgent: 0,
             is_pressed: false,
         }
@@ -140,27 +141,49 @@ impl Inner {
         }
         let mut sorted = algorithms.to_vec();
         sorted.sort_unstable();
-        let pool = self.pools.iter().position(|pool| *pool == sorted).unwrap_or_else(|| {
-            self.pools.push(sorted);
+        let pool = self.pools.iter().position(|pool| pool.algorithms == sorted).unwrap_or_else(|| {
+            self.pools.push(Pool { algorithms: sorted, alone: costs.callers_alone(self.schedule.cores()) });
             self.schedule.add_pool(costs)
         });
         self.orders.push((algorithms.to_vec(), pool));
         pool
     }
 
+    /// A caller has hashed a batch at once.
+    pub(super) fn add_batch(&mut self, algorithm: Algorithm, bytes: usize, rows: &FamilyRows, time: Duration) {
+        self.figures.jobs += 1;
+        self.figures.add_time(time, false);
+        self.figures.add_bytes(&[algorithm], bytes);
+        self.figures.rows.add_all(rows);
+    }
+
+    /// The figures, with those of what callers hashed at once.
+    pub(super) fn figures(&self) -> Figures {
+        let mut figures = self.figures.clone();
+        figures.add_unlocked(&self.unlocked);
+        figures
+    }
+
     /// Asks for memory and perhaps a slot; without room there is nothing.
     pub(super) fn enter(&mut self, request: Request, now: Instant) -> Option<Grant> {
-        let slots = &mut self.slots;
-        self.gate.try_enter(request, || slots.take(Job::default(), now))
+        let (slots, unlocked) = (&mut self.slots, &self.unlocked);
+        self.gate.try_enter(request, || {
+            let id = slots.take(Job::default(), now)?;
+            unlocked.add_caller();
+            Some(id)
+        })
     }
 
     /// Lets in those in line for whom there is room. Their jobs begin at once, whether or not anybody looks.
     pub(super) fn admit(&mut self, now: Instant, after: &mut After) {
         loop {
-            let slots = &mut self.slots;
-            let Some(Admitted { grant, waker, job }) = self.gate.admit(|| slots.take(Job::default(), now)) else {
-                return;
-            };
+            let (slots, unlocked) = (&mut self.slots, &self.unlocked);
+            let admitted = self.gate.admit(|| {
+                let id = slots.take(Job::default(), now)?;
+                unlocked.add_caller();
+                Some(id)
+            });
+            let Some(Admitted { grant, waker, job }) = admitted else { return };
             match (grant, job) {
                 (Some(id), Some((pool, content))) => {
                     self.begin(id, pool, content, now);
@@ -257,13 +280,7 @@ impl Inner {
     }
 
     /// What became of a job; if nothing yet, the waker is woken when it has, and exchanged for the one before.
-    pub(super) fn poll(
-        &mut self,
-        id: Id,
-        waker: &mut Option<Waker>,
-        now: Instant,
-        after: &mut After,
-    ) -> Poll<Result<Vec<Digest>, JobError>> {
+    pub(super) fn poll(&mut self, id: Id, waker: &mut Option<Waker>, now: Instant, after: &mut After) -> Poll<Outcome> {
         let Some(job) = self.slots.get(id) else { return Poll::Ready(Err(JobError::Closed)) };
         let Some(outcome) = job.outcome.take() else {
             std::mem::swap(&mut job.waker, waker);
@@ -277,6 +294,7 @@ impl Inner {
     pub(super) fn free(&mut self, id: Id, now: Instant, after: &mut After) {
         let Some(state) = self.slots.state(id) else { return };
         let Ok(job) = self.slots.free(id, state, now) else { return };
+        self.unlocked.remove_caller();
         if state == State::Ready {
             self.schedule.remove(id.index());
             self.urgent -= usize::from(job.urgent);
@@ -310,7 +328,7 @@ impl Inner {
                 }
             }
             Content::Batch(ref messages) => {
-                self.gate.release(messages.bytes());
+                self.gate.release(messages.weight());
                 after.contents.push(content);
             }
         }
@@ -324,6 +342,16 @@ impl Inner {
         call
     }
 
+    /// As the model checker's tests want to know.
+    #[cfg(all(test, manyhash_shuttle))]
+    pub(super) fn callers(&self) -> usize {
+        self.unlocked.callers()
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        self.unlocked.is_closed()
+    }
+
     /// Whether jobs wait that nobody is in a hurry for: a thread sees to it that this is not for long.
     pub(super) fn is_leaving_jobs(&self) -> bool {
         self.schedule.is_waiting() && !self.is_urgent()
@@ -333,13 +361,14 @@ impl Inner {
     /// memory that it holds. What nobody waits for is left until there is, and fills lanes then: of a stream no more
     /// than half of what it may be ahead.
     fn is_urgent(&self) -> bool {
-        let waited_for = self.urgent > 0 || self.closed || self.is_pressed || self.gate.is_waited_for();
+        let waited_for = self.urgent > 0 || self.is_closed() || self.is_pressed || self.gate.is_waited_for();
         waited_for || self.schedule.fills_lanes()
     }
 
-    /// Whether more jobs wait than this one.
-    pub(super) fn others_wait(&self) -> bool {
-        self.slots.count(State::Ready) > 1
+    /// Whether a thread is wanted for a job that its caller does not wait for yet. He may do it himself when he does,
+    /// unless there are others, who should not wait for that.
+    pub(super) fn is_to_be_called_for(&mut self, id: Id) -> bool {
+        self.slots.count(State::Ready) > 1 || !self.is_own(id)
     }
 
     /// Jobs for a thread of the engine.
@@ -373,23 +402,17 @@ impl Inner {
             return false;
         }
         let Some(job) = self.slots.get(id) else { return false };
-        let (pool, bytes, wide) = (job.pool, job.backlog, matches!(job.content, Some(Content::Batch(_))));
+        let (pool, bytes, ended) = (job.pool, job.backlog, job.ended);
+        let wide = matches!(job.content, Some(Content::Batch(_)));
         let costs = self.schedule.costs(pool);
-        let lanes = if wide { costs.width() } else { 1 };
+        let (lanes, alone) = if wide { (costs.width(), 1) } else { (1, self.alone(pool)) };
         let seconds = bytes as f64 * costs.seconds(lanes) / lanes as f64;
-        seconds <= TINY || (seconds <= SMALL && self.has_no_company(pool, wide))
+        (ended && seconds <= TINY) || (seconds <= SMALL && self.unlocked.callers() <= alone)
     }
 
-    /// Whether a job would get no lanes with others: there are so few callers that each had better be alone on a core.
-    fn has_no_company(&self, pool: usize, wide: bool) -> bool {
-        let (callers, cores) = (self.callers(), self.schedule.cores());
-        callers <= 1 || (!wide && callers <= cores && self.schedule.costs(pool).share(callers, cores).wide.lanes == 1)
-    }
-
-    /// Callers who have something to hash, or may be about to have.
-    fn callers(&self) -> usize {
-        let states = [State::Filling, State::Ready, State::Hashing, State::Done];
-        self.unbegun + states.map(|state| self.slots.count(state)).iter().sum::<usize>()
+    /// The most callers, with messages for this pool, who had better hash themselves: lanes would not gain them much.
+    pub(super) fn alone(&self, pool: usize) -> usize {
+        self.pools[pool].alone
     }
 
     fn start(&mut self, id: Id, budget: usize, now: Instant) -> Option<Work> {
@@ -428,7 +451,8 @@ impl Inner {
             return;
         };
         self.figures.service.add(visit.unwrap_or(Duration::ZERO));
-        self.figures.add_bytes(&self.pools[job.pool], hashed);
+        let bytes = if let Content::Batch(messages) = &content { messages.bytes() } else { hashed };
+        self.figures.add_bytes(&self.pools[job.pool].algorithms, bytes);
         job.backlog = job.backlog.saturating_sub(hashed);
         if let Some(outcome) = outcome {
             self.figures.jobs += 1;
@@ -477,7 +501,7 @@ impl Inner {
 
     /// No more jobs come; those that have a slot are finished.
     pub(super) fn close(&mut self, after: &mut After) {
-        self.closed = true;
+        self.unlocked.close();
         for (waker, job) in self.gate.close() {
             after.wake.extend(waker);
             after.contents.extend(job.map(|(_, content)| content));
@@ -486,17 +510,22 @@ impl Inner {
 }
 
 impl Content {
-    pub(super) fn message(algorithms: &[Algorithm], chunk: Option<Chunk>, ended: bool) -> Self {
+    /// A whole message.
+    pub(super) fn message(algorithms: &[Algorithm], chunk: Chunk) -> Self {
         let streams = algorithms.iter().map(|algorithm| Stream::new(*algorithm)).collect();
-        let chunks = chunk.and_then(|chunk| if chunk.len() > 0 { Some(chunk) } else { chunk.discard().ok().and(None) });
-        Content::Message { streams, chunks: chunks.into_iter().collect(), ended }
+        Content::Message { streams, chunks: VecDeque::from([chunk]), ended: true }
+    }
+
+    /// A message that goes on.
+    pub(super) fn begun(streams: Vec<Stream>) -> Self {
+        Content::Message { streams, chunks: VecDeque::new(), ended: false }
     }
 
     /// Bytes that are not hashed yet.
     fn left(&self) -> usize {
         match self {
             Content::Message { chunks, .. } => chunks.iter().map(Chunk::left).sum(),
-            Content::Batch(messages) => messages.bytes(),
+            Content::Batch(messages) => messages.weight(),
         }
     }
 
@@ -504,7 +533,7 @@ impl Content {
     fn piece(&self) -> usize {
         match self {
             Content::Message { chunks, .. } => chunks.front().map_or(0, Chunk::left),
-            Content::Batch(messages) => messages.bytes(),
+            Content::Batch(messages) => messages.weight(),
         }
     }
 

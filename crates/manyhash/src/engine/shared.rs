@@ -3,9 +3,9 @@
 use super::JobError;
 use super::costs::Costs;
 use super::inner::{After, Inner, Taken};
-use super::slots::Id;
 use super::sync::{Arc, Condvar, Mutex, MutexGuard, thread};
-use super::work;
+use super::unlocked::Unlocked;
+use super::work::{self, Messages, Outcome};
 use crate::Algorithm;
 use crate::stream::FamilyRows;
 use std::io;
@@ -18,6 +18,7 @@ const LINGER: Duration = Duration::from_millis(1);
 
 pub(super) struct Shared {
     inner: Mutex<Inner>,
+    pub(super) unlocked: Arc<Unlocked>,
     /// Where the engine's threads sleep.
     work: Condvar,
     /// The process that the threads are in: they do not survive a fork, and the lock may be held for ever after one.
@@ -27,8 +28,9 @@ pub(super) struct Shared {
 
 impl Shared {
     pub(super) fn new(threads: usize, memory: usize) -> Self {
-        let inner = Mutex::new(Inner::new(threads, memory));
-        Shared { inner, work: Condvar::new(), process: std::process::id(), threads }
+        let unlocked = Arc::new(Unlocked::default());
+        let inner = Mutex::new(Inner::new(threads, memory, unlocked.clone()));
+        Shared { inner, unlocked, work: Condvar::new(), process: std::process::id(), threads }
     }
 
     /// # Errors
@@ -37,18 +39,20 @@ impl Shared {
         if self.process == std::process::id() { Ok(()) } else { Err(JobError::Forked) }
     }
 
-    /// The pool of these algorithms.
-    ///
-    /// # Errors
-    /// In a process that was forked after the engine was made.
-    pub(super) fn pool(&self, algorithms: &[Algorithm]) -> Result<usize, JobError> {
-        self.check_process()?;
-        if let Some(pool) = self.lock().pool(algorithms) {
-            return Ok(pool);
-        }
-        // Measured outside the lock, where that was not done before.
-        let costs = Costs::of(algorithms);
-        Ok(self.lock().make_pool(algorithms, costs))
+    /// The pool of these algorithms, and the most callers who had better not hand over what they have for it.
+    pub(super) fn pool(&self, algorithms: &[Algorithm]) -> (usize, usize) {
+        let mut inner = self.lock();
+        let pool = match inner.pool(algorithms) {
+            Some(pool) => pool,
+            None => {
+                drop(inner);
+                // Measured outside the lock, where that was not done before.
+                let costs = Costs::of(algorithms);
+                inner = self.lock();
+                inner.make_pool(algorithms, costs)
+            }
+        };
+        (pool, inner.alone(pool))
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
@@ -70,39 +74,25 @@ impl Shared {
         result
     }
 
-    /// Sees to it that a job which waits is hashed: by this thread at once, or by one of the engine's.
-    pub(super) fn see_to(&self, id: Id) {
-        let mut inner = self.lock();
-        let own = inner.take_own(id, Instant::now());
-        let call = inner.call();
-        drop(inner);
-        if call {
-            self.work.notify_one();
-        }
-        if let Some(taken) = own {
-            self.hash(taken);
-        }
-    }
-
-    /// As [`see_to`](Self::see_to) for a job whose caller does not wait for it yet: he may do it himself when he does,
-    /// unless there are others, who should not wait for that.
-    pub(super) fn announce(&self, id: Id) {
-        let mut inner = self.lock();
-        let call = (inner.others_wait() || !inner.is_own(id)) && inner.call();
-        drop(inner);
-        if call {
-            self.work.notify_one();
-        }
-    }
-
-    /// Hashes jobs and puts them back.
-    fn hash(&self, mut taken: Taken) {
+    /// Hashes jobs, puts them back, and does something more under the same lock.
+    pub(super) fn hash<T>(&self, mut taken: Taken, then: impl FnOnce(&mut Inner, Instant, &mut After) -> T) -> T {
         let rows = FamilyRows::default();
         let done = catch_unwind(AssertUnwindSafe(|| work::run(&mut taken.works, &rows)));
         if done.is_err() {
             taken.works.iter_mut().for_each(|work| work.fail(JobError::Panicked));
         }
-        self.with(|inner, now, after| inner.put_back(taken, &rows, now, after));
+        self.with(|inner, now, after| {
+            inner.put_back(taken, &rows, now, after);
+            then(inner, now, after)
+        })
+    }
+
+    /// The digests of a batch of short messages, which this thread hashes.
+    pub(super) fn hash_at_once(&self, algorithm: Algorithm, mut batch: impl Messages) -> Outcome {
+        let (rows, begun) = (FamilyRows::default(), Instant::now());
+        let digests = batch.run(&rows);
+        self.with(|inner, now, _| inner.add_batch(algorithm, batch.bytes(), &rows, now - begun));
+        digests
     }
 
     /// The life of one of the engine's threads.
@@ -117,7 +107,7 @@ impl Shared {
                 match inner.take(overdue, Instant::now()) {
                     Some(taken) => break taken,
                     // Jobs that other threads have in hand are theirs to finish.
-                    None if inner.closed => return,
+                    None if inner.is_closed() => return,
                     None => {}
                 }
                 inner.sleeping += 1;
@@ -141,7 +131,7 @@ impl Shared {
             if call {
                 self.work.notify_one();
             }
-            self.hash(taken);
+            self.hash(taken, |_, _, _| {});
         }
     }
 

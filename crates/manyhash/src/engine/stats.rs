@@ -2,10 +2,12 @@
 
 use super::inner::Inner;
 use super::slots::State;
+use super::unlocked::{Unlocked, seconds_alone};
 use crate::Algorithm;
 use crate::family::with_family;
 use crate::lanes::Advance;
 use crate::stream::{FamilyRows, Variant};
+use manyhash_core::Family;
 use std::time::{Duration, Instant};
 
 /// What an engine is doing now, and what it has done so far.
@@ -15,7 +17,8 @@ pub struct Stats {
     pub threads: usize,
     /// The time that the engine's threads have spent hashing, all together.
     pub busy: Duration,
-    /// The time that callers' own threads have spent hashing what was not worth handing over.
+    /// The time that callers' own threads have spent hashing what was not worth handing over. For messages of a few KiB
+    /// this is not measured, but what they cost by the plan.
     pub inline: Duration,
     /// The slots in each state, in the order of [`State::ALL`].
     pub states: [StateStats; State::ALL.len()],
@@ -102,7 +105,7 @@ impl Histogram {
 }
 
 /// What is added up as jobs come back.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Figures {
     pub(super) rows: FamilyRows,
     pub(super) queue_wait: Histogram,
@@ -119,9 +122,17 @@ impl Figures {
     }
 
     pub(super) fn add_bytes(&mut self, algorithms: &[Algorithm], bytes: usize) {
-        for (algorithm, sum) in Algorithm::ALL.iter().zip(&mut self.bytes) {
-            let times = algorithms.iter().filter(|other| *other == algorithm).count();
-            *sum += (times * bytes) as u64;
+        algorithms.iter().for_each(|algorithm| self.bytes[*algorithm as usize] += bytes as u64);
+    }
+
+    /// What callers hashed at once, one message at a time. They did not look at the clock, which takes as long as a short
+    /// message does.
+    pub(super) fn add_unlocked(&mut self, unlocked: &Unlocked) {
+        self.jobs += unlocked.jobs();
+        for (algorithm, bytes) in unlocked.bytes().filter(|(_, bytes)| *bytes > 0) {
+            self.bytes[algorithm as usize] += bytes;
+            with_family!(algorithm, F, _start => F::rows(&self.rows).add(1, bytes as usize / F::BLOCK_BYTES));
+            self.inline += Duration::from_secs_f64(bytes as f64 * seconds_alone(algorithm));
         }
     }
 
@@ -150,19 +161,20 @@ impl Figures {
 
 impl Inner {
     pub(super) fn stats(&self, threads: usize, now: Instant) -> Stats {
+        let figures = self.figures();
         let state = |state| StateStats { state, slots: self.slots.count(state), oldest: self.slots.oldest(state, now) };
         Stats {
             threads,
-            busy: self.figures.busy,
-            inline: self.figures.inline,
+            busy: figures.busy,
+            inline: figures.inline,
             states: State::ALL.map(state),
             transitions: self.slots.transitions(),
             memory: self.gate.held() as u64,
             memory_bound: self.gate.bound() as u64,
-            jobs: self.figures.jobs,
-            algorithms: self.figures.algorithms(),
-            queue_wait: self.figures.queue_wait.clone(),
-            service: self.figures.service.clone(),
+            jobs: figures.jobs,
+            algorithms: figures.algorithms(),
+            queue_wait: figures.queue_wait,
+            service: figures.service,
         }
     }
 }

@@ -5,11 +5,13 @@ use super::algorithms::Algorithms;
 use super::block_on::block_on;
 use super::digesting::{Digesting, Submission};
 use super::gate::{Request, Ticket};
-use super::inner::{After, Inner};
+use super::inner::{After, Inner, Taken};
 use super::shared::Shared;
 use super::slots::Id;
 use super::sync::Arc;
+use super::unlocked::{Most, Unlocked};
 use super::work::{self, Chunk, Content};
+use crate::Algorithm;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
@@ -22,26 +24,65 @@ use std::time::Instant;
 /// hashing is more than 256 KiB behind. Dropped, the message is given up.
 pub struct Stream<A> {
     shared: Arc<Shared>,
+    place: Place,
     algorithms: A,
-    pool: usize,
-    /// From the first chunk on.
-    slot: Option<Id>,
-    /// Whether it counts as a stream without a slot.
-    unbegun: bool,
-    failed: Option<JobError>,
+}
+
+/// Where a message is hashed.
+enum Place {
+    /// By its callers at once, as long as it is short, or there is nobody else.
+    Short(Short),
+    /// By the engine.
+    Slot(Id),
+    /// Nowhere, not any more.
+    Over(JobError),
+}
+
+/// A message for which the engine is not needed yet. It counts as a caller without a slot.
+struct Short {
+    /// Once it is no longer tiny: its pool, and the most callers who hash themselves.
+    pool: Option<(usize, usize)>,
+    hashes: Vec<crate::Stream>,
+    hashed: usize,
+    most: Most,
+}
+
+impl Short {
+    /// Whether its caller hashes so many bytes more himself.
+    ///
+    /// # Errors
+    /// In a process that was forked after the engine was made, unless the engine is not asked.
+    fn is_own(&mut self, bytes: usize, shared: &Shared, algorithms: &[Algorithm]) -> Result<bool, JobError> {
+        if self.hashed.saturating_add(bytes) <= self.most.tiny {
+            return Ok(true);
+        }
+        shared.check_process()?;
+        let (_, alone) = *self.pool.get_or_insert_with(|| shared.pool(algorithms));
+        Ok(bytes <= self.most.small && shared.unlocked.callers() <= alone)
+    }
+
+    fn hash(&mut self, chunk: Option<Chunk>, unlocked: &Unlocked) -> Result<(), JobError> {
+        let Some(chunk) = chunk else { return Ok(()) };
+        let bytes = chunk.len();
+        chunk.hash(&mut self.hashes)?;
+        self.hashed = self.hashed.saturating_add(bytes);
+        unlocked.add_bytes(self.hashes.iter().map(crate::Stream::algorithm), bytes);
+        if unlocked.is_closed() { Err(JobError::Closed) } else { Ok(()) }
+    }
 }
 
 impl<A: Algorithms> Stream<A> {
     pub(super) fn new(shared: Arc<Shared>, algorithms: A) -> Self {
-        let mut stream = Stream { shared, algorithms, pool: 0, slot: None, unbegun: false, failed: None };
-        match stream.shared.pool(stream.algorithms.list()) {
-            Ok(pool) => {
-                (stream.pool, stream.unbegun) = (pool, true);
-                stream.shared.with(|inner, _, _| inner.unbegun += 1);
+        let place = match shared.check_process() {
+            Ok(()) => {
+                shared.unlocked.add_caller();
+                let most = Most::of_one(algorithms.list());
+                let hashes = algorithms.list().iter().map(|algorithm| crate::Stream::new(*algorithm)).collect();
+                Place::Short(Short { pool: None, hashes, hashed: 0, most })
             }
-            Err(error) => stream.failed = Some(error),
-        }
-        stream
+            Err(error) => Place::Over(error),
+        };
+        Stream { shared, place, algorithms }
     }
 
     /// The message goes on with these bytes.
@@ -51,12 +92,13 @@ impl<A: Algorithms> Stream<A> {
     /// of up to some hundred KiB itself; a task that has many chunks at hand and others beside it on its thread lets
     /// them go first now and then (`yield_now`), or they never come to share lanes.
     pub fn write<B: AsRef<[u8]> + Send + 'static>(&mut self, bytes: B) -> Write<'_, A> {
-        let chunk = match self.failed {
-            Some(_) => {
+        let chunk = match work::length(&bytes) {
+            Ok(length) => Some(Chunk::of_length(bytes, length)),
+            Err(error) => {
                 work::discard(bytes);
+                self.end(error);
                 None
             }
-            None => Chunk::new(bytes).map_err(|error| self.failed = Some(error)).ok(),
         };
         Write { stream: self, chunk, ticket: None }
     }
@@ -64,22 +106,40 @@ impl<A: Algorithms> Stream<A> {
     /// The message ends here.
     pub fn finish(mut self) -> Digesting<A> {
         let shared = self.shared.clone();
-        let failed = self.failed.or(shared.check_process().err());
-        let submission = match (failed, self.slot.take()) {
-            (Some(error), slot) => {
-                self.slot = slot;
-                Submission::failed(shared, error)
+        let submission = match std::mem::replace(&mut self.place, Place::Over(JobError::Closed)) {
+            Place::Short(short) => {
+                shared.unlocked.remove_caller();
+                shared.unlocked.add_job();
+                let digests = || short.hashes.into_iter().map(crate::Stream::finalize).collect();
+                let closed = shared.unlocked.is_closed();
+                Submission::done(shared, if closed { Err(JobError::Closed) } else { Ok(digests()) })
             }
-            (None, Some(id)) => {
-                shared.with(|inner, now, after| inner.write(id, None, true, now, after));
-                Submission::of_slot(shared, id)
-            }
-            (None, None) => {
-                let content = Content::message(self.algorithms.list(), None, true);
-                Submission::new(shared, self.pool, content, 0)
-            }
+            Place::Slot(id) => match shared.check_process() {
+                Ok(()) => {
+                    shared.with(|inner, now, after| {
+                        inner.write(id, None, true, now, after);
+                        after.call = inner.is_to_be_called_for(id);
+                    });
+                    Submission::of_slot(shared, id)
+                }
+                Err(error) => Submission::done(shared, Err(error)),
+            },
+            Place::Over(error) => Submission::done(shared, Err(error)),
         };
         Digesting::new(submission)
+    }
+}
+
+impl<A> Stream<A> {
+    /// It comes to nothing, unless it has already.
+    fn end(&mut self, error: JobError) {
+        match std::mem::replace(&mut self.place, Place::Over(error)) {
+            Place::Short(_) => self.shared.unlocked.remove_caller(),
+            Place::Slot(id) if self.shared.check_process().is_ok() => {
+                self.shared.with(|inner, now, after| inner.free(id, now, after));
+            }
+            Place::Slot(_) | Place::Over(_) => {}
+        }
     }
 }
 
@@ -91,14 +151,7 @@ impl<A> fmt::Debug for Stream<A> {
 
 impl<A> Drop for Stream<A> {
     fn drop(&mut self) {
-        if (self.slot.is_some() || self.unbegun) && self.shared.check_process().is_ok() {
-            self.shared.with(|inner, now, after| {
-                inner.unbegun -= usize::from(self.unbegun);
-                if let Some(id) = self.slot {
-                    inner.free(id, now, after);
-                }
-            });
-        }
+        self.end(JobError::Closed);
     }
 }
 
@@ -130,7 +183,8 @@ impl<A> fmt::Debug for Write<'_, A> {
 
 /// What became of an attempt to write.
 enum Attempt {
-    Written(Id),
+    /// And some of it is to be hashed by this thread.
+    Written(Option<Taken>),
     Waits(Option<Ticket>),
     Failed(JobError),
 }
@@ -140,35 +194,53 @@ impl<A: Algorithms> Future for Write<'_, A> {
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context) -> Poll<Self::Output> {
         let Write { stream, chunk, ticket } = &mut *self;
-        if let Err(error) = stream.shared.check_process() {
-            return Poll::Ready(Err(error));
+        let length = chunk.as_ref().map_or(0, Chunk::len);
+        let is_own = match &mut stream.place {
+            Place::Over(error) => Err(*error),
+            Place::Short(_) | Place::Slot(_) if length == 0 => return Poll::Ready(Ok(())),
+            Place::Short(short) if ticket.is_none() => short.is_own(length, &stream.shared, stream.algorithms.list()),
+            Place::Short(_) | Place::Slot(_) => stream.shared.check_process().map(|()| false),
+        };
+        match (is_own, &mut stream.place) {
+            (Err(error), _) => {
+                stream.end(error);
+                return Poll::Ready(Err(error));
+            }
+            (Ok(true), Place::Short(short)) => {
+                let written = short.hash(chunk.take(), &stream.shared.unlocked);
+                written.unwrap_or_else(|error| stream.end(error));
+                return Poll::Ready(written);
+            }
+            _ => {}
         }
-        if let Some(error) = stream.failed {
-            return Poll::Ready(Err(error));
-        }
-        if chunk.as_ref().is_none_or(|chunk| chunk.len() == 0) {
-            return Poll::Ready(Ok(()));
-        }
-        let (slot, pool, list) = (stream.slot, stream.pool, stream.algorithms.list());
         // Cloned, and what it is exchanged for dropped, without the lock: that is code of the caller.
         let mut waker = Some(context.waker().clone());
+        let place = &mut stream.place;
         let attempt = stream.shared.with(|inner, now, after| {
+            let slot = if let Place::Slot(id) = place { Some(*id) } else { None };
             let granted = match admitted(inner, slot, chunk, ticket.take(), &mut waker, now, after) {
                 Ok(granted) => granted,
                 Err(attempt) => return attempt,
             };
-            let Some(id) = slot.or(granted) else { return Attempt::Failed(JobError::Closed) };
-            if slot.is_none() {
-                inner.unbegun -= 1;
-                inner.begin(id, pool, Content::message(list, None, false), now);
-            }
+            let id = match (&mut *place, granted) {
+                (Place::Slot(id), _) => *id,
+                (Place::Short(Short { pool: Some((pool, _)), hashes, .. }), Some(id)) => {
+                    stream.shared.unlocked.remove_caller();
+                    inner.begin(id, *pool, Content::begun(std::mem::take(hashes)), now);
+                    *place = Place::Slot(id);
+                    id
+                }
+                _ => return Attempt::Failed(JobError::Closed),
+            };
             inner.write(id, chunk.take(), false, now, after);
-            Attempt::Written(id)
+            after.call = true;
+            Attempt::Written(inner.take_own(id, now))
         });
         match attempt {
-            Attempt::Written(id) => {
-                (stream.slot, stream.unbegun) = (Some(id), false);
-                stream.shared.see_to(id);
+            Attempt::Written(own) => {
+                if let Some(taken) = own {
+                    stream.shared.hash(taken, |_, _, _| {});
+                }
                 Poll::Ready(Ok(()))
             }
             Attempt::Waits(waits) => {
@@ -176,7 +248,7 @@ impl<A: Algorithms> Future for Write<'_, A> {
                 Poll::Pending
             }
             Attempt::Failed(error) => {
-                stream.failed = Some(error);
+                stream.end(error);
                 Poll::Ready(Err(error))
             }
         }
@@ -194,7 +266,7 @@ fn admitted(
     after: &mut After,
 ) -> Result<Option<Id>, Attempt> {
     let bytes = chunk.as_ref().map_or(0, Chunk::len);
-    if inner.closed {
+    if inner.is_closed() {
         // What was granted before comes too late: the threads may have ended.
         if let Some(ticket) = ticket {
             inner.leave(ticket, now, after);

@@ -13,6 +13,9 @@ use manyhash_core::algorithm::MAX_BLOCK_BYTES;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+/// What became of a job.
+pub(super) type Outcome = Result<Vec<Digest>, JobError>;
+
 /// Bytes that a caller handed over.
 pub(super) struct Chunk {
     buffer: Box<dyn AsRef<[u8]> + Send>,
@@ -22,16 +25,6 @@ pub(super) struct Chunk {
 }
 
 impl Chunk {
-    pub(super) fn new(buffer: impl AsRef<[u8]> + Send + 'static) -> Result<Self, JobError> {
-        match length(&buffer) {
-            Ok(length) => Ok(Self::of_length(buffer, length)),
-            Err(error) => {
-                discard(buffer);
-                Err(error)
-            }
-        }
-    }
-
     /// Of bytes whose [`length`] is known.
     pub(super) fn of_length(buffer: impl AsRef<[u8]> + Send + 'static, length: usize) -> Self {
         Chunk { buffer: Box::new(buffer), length, start: 0 }
@@ -55,6 +48,13 @@ impl Chunk {
         Ok(&bytes[self.start..][..self.left().min(most)])
     }
 
+    /// Hashes all of it, at once.
+    pub(super) fn hash(self, streams: &mut [Stream]) -> Result<(), JobError> {
+        let hashed = self.next(usize::MAX).map(|bytes| streams.iter_mut().for_each(|stream| stream.update(bytes)));
+        let discarded = self.discard();
+        hashed.and(discarded)
+    }
+
     /// Ends its life; a panic in that is the caller's code too.
     pub(super) fn discard(self) -> Result<(), JobError> {
         guard(|| drop(self.buffer))
@@ -74,6 +74,17 @@ pub(super) fn discard(buffer: impl AsRef<[u8]>) {
 /// How many bytes a caller's buffer has.
 pub(super) fn length(buffer: impl AsRef<[u8]>) -> Result<usize, JobError> {
     guard(|| buffer.as_ref().len())
+}
+
+/// The digests of a message whose [`length`] is known.
+pub(super) fn digests(algorithms: &[Algorithm], buffer: impl AsRef<[u8]>, length: usize) -> Outcome {
+    let digests = guard(|| {
+        let bytes = buffer.as_ref();
+        let digests = || algorithms.iter().map(|algorithm| crate::digest(*algorithm, bytes)).collect();
+        (bytes.len() == length).then(digests).ok_or(JobError::Changed)
+    });
+    let discarded = guard(|| drop(buffer));
+    digests.flatten().and_then(|digests| discarded.map(|()| digests))
 }
 
 /// What is hashed in a job.
@@ -104,7 +115,7 @@ pub(super) struct Work {
     /// Bytes of chunks that are done with.
     pub(super) released: usize,
     /// The digests, or what went wrong, if that is the end of the job.
-    pub(super) outcome: Option<Result<Vec<Digest>, JobError>>,
+    pub(super) outcome: Option<Outcome>,
 }
 
 impl Work {
@@ -156,7 +167,7 @@ pub(super) fn run(works: &mut [Work], rows: &FamilyRows) {
     for work in works.iter_mut() {
         if let Content::Batch(messages) = &mut work.content {
             work.outcome = Some(messages.run(rows));
-            (work.hashed, work.released) = (messages.bytes(), messages.bytes());
+            (work.hashed, work.released) = (messages.weight(), messages.weight());
         }
     }
     let shared = (SHARED / works.len().max(1)).next_multiple_of(SHARED_GRAIN);
@@ -210,27 +221,33 @@ fn finish(works: &mut [Work], rows: &FamilyRows) {
 
 /// Short messages that are hashed in one go.
 pub(super) trait Messages: Send {
-    /// What they weigh: their bytes, and for each a block, which is about what its end costs.
+    /// Their bytes.
     fn bytes(&self) -> usize;
 
-    fn run(&mut self, rows: &FamilyRows) -> Result<Vec<Digest>, JobError>;
+    /// What counts for the schedule and against the bound: their bytes, and for each a block, which is about what its
+    /// end costs.
+    fn weight(&self) -> usize;
+
+    fn run(&mut self, rows: &FamilyRows) -> Outcome;
 }
 
 /// Messages of one type, by one algorithm.
 pub(super) struct Batch<B> {
     algorithm: Algorithm,
     messages: Vec<B>,
-    pub(super) bytes: usize,
+    bytes: usize,
+    pub(super) weight: usize,
 }
 
 impl<B> Batch<B> {
     pub(super) fn new(algorithm: Algorithm) -> Self {
-        Batch { algorithm, messages: Vec::new(), bytes: 0 }
+        Batch { algorithm, messages: Vec::new(), bytes: 0, weight: 0 }
     }
 
     pub(super) fn push(&mut self, message: B, length: usize) {
         self.messages.push(message);
-        self.bytes += length + MAX_BLOCK_BYTES / 2;
+        self.bytes += length;
+        self.weight += length + MAX_BLOCK_BYTES / 2;
     }
 }
 
@@ -254,7 +271,11 @@ impl<B: AsRef<[u8]> + Send> Messages for Batch<B> {
         self.bytes
     }
 
-    fn run(&mut self, rows: &FamilyRows) -> Result<Vec<Digest>, JobError> {
+    fn weight(&self) -> usize {
+        self.weight
+    }
+
+    fn run(&mut self, rows: &FamilyRows) -> Outcome {
         let messages = std::mem::take(&mut self.messages);
         let algorithm = self.algorithm;
         let digests = guard(|| {

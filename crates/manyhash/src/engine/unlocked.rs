@@ -1,0 +1,109 @@
+//! What is known without the engine's lock, so that a message which its caller hashes at once never takes it.
+//!
+//! All of it is counts and hints: nothing that has to be right follows from how two of them stand to each other, or to
+//! what is under the lock. So their order is relaxed throughout.
+
+use crate::Algorithm;
+use crate::family::with_family;
+use crate::lanes::{Advance, Planned};
+use manyhash_core::Family;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
+
+/// Seconds: what takes no longer than this alone is hashed by its caller at once, for to hand it over costs more.
+pub(super) const TINY: f64 = 10e-6;
+
+/// Seconds: what takes no longer than this alone may be hashed by the thread that waits for it, if no lanes would be had.
+pub(super) const SMALL: f64 = 250e-6;
+
+/// The same for the model checker, whose messages are short: bytes.
+const MODEL: (usize, usize) = (20, 200);
+
+#[derive(Debug, Default)]
+pub(super) struct Unlocked {
+    /// Whether the last clone of the engine is gone. It is set under the lock, and threads look at it there.
+    closed: AtomicBool,
+    /// Who has something to hash, or may be about to have: slots in use, and streams without one.
+    callers: AtomicUsize,
+    /// Messages hashed by their callers at once.
+    jobs: AtomicU64,
+    /// Their bytes, by algorithm.
+    bytes: [AtomicU64; Algorithm::ALL.len()],
+}
+
+impl Unlocked {
+    pub(super) fn is_closed(&self) -> bool {
+        self.closed.load(Relaxed)
+    }
+
+    pub(super) fn close(&self) {
+        self.closed.store(true, Relaxed);
+    }
+
+    pub(super) fn callers(&self) -> usize {
+        self.callers.load(Relaxed)
+    }
+
+    pub(super) fn add_caller(&self) {
+        self.callers.fetch_add(1, Relaxed);
+    }
+
+    pub(super) fn remove_caller(&self) {
+        self.callers.fetch_sub(1, Relaxed);
+    }
+
+    /// A caller hashes bytes of a message at once.
+    pub(super) fn add_bytes(&self, algorithms: impl IntoIterator<Item = Algorithm>, bytes: usize) {
+        for algorithm in algorithms {
+            self.bytes[algorithm as usize].fetch_add(bytes as u64, Relaxed);
+        }
+    }
+
+    /// These are a whole message.
+    pub(super) fn add_job(&self) {
+        self.jobs.fetch_add(1, Relaxed);
+    }
+
+    pub(super) fn jobs(&self) -> u64 {
+        self.jobs.load(Relaxed)
+    }
+
+    pub(super) fn bytes(&self) -> impl Iterator<Item = (Algorithm, u64)> {
+        Algorithm::ALL.into_iter().map(|algorithm| (algorithm, self.bytes[algorithm as usize].load(Relaxed)))
+    }
+}
+
+/// Bytes that the caller hashes himself, by how long they take.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Most {
+    /// However many others there are.
+    pub(super) tiny: usize,
+    /// If there are few others.
+    pub(super) small: usize,
+}
+
+impl Most {
+    /// Of one message.
+    pub(super) fn of_one(algorithms: &[Algorithm]) -> Self {
+        Self::new(algorithms.iter().map(|algorithm| seconds_alone(*algorithm)).sum())
+    }
+
+    /// Of short messages, all together.
+    pub(super) fn of_many(algorithm: Algorithm) -> Self {
+        Self::new(with_family!(algorithm, F, _start => {
+            let width = F::plan().width();
+            F::plan().row(width) / (width * F::BLOCK_BYTES) as f64
+        }))
+    }
+
+    /// Of what takes so many seconds a byte.
+    fn new(seconds: f64) -> Self {
+        let (tiny, small) =
+            if cfg!(manyhash_shuttle) { MODEL } else { ((TINY / seconds) as usize, (SMALL / seconds) as usize) };
+        Most { tiny, small }
+    }
+}
+
+/// Seconds that a byte of one message takes alone.
+pub(super) fn seconds_alone(algorithm: Algorithm) -> f64 {
+    with_family!(algorithm, F, _start => F::plan().row(1) / F::BLOCK_BYTES as f64)
+}
