@@ -471,7 +471,7 @@ impl Inner {
             chunks.append(&mut job.incoming);
             *ended = job.ended;
         }
-        if !job.ended && job.backlog <= AHEAD / 4 * 3 {
+        if !job.ended && job.backlog <= AHEAD / 2 {
             after.wake.extend(job.waker.take());
         }
         let (pool, left, piece) = (job.pool, content.left(), content.piece());
