@@ -333,7 +333,8 @@ pub enum JobError {
     /// The buffer had another length when it was hashed than when it was handed over.
     #[error("the buffer changed its length after it was handed over")]
     Changed,
-    /// The process was forked after the engine was made, and its threads are not in this one: make another engine.
+    /// The process was forked after the engine was made, and its threads are not in this one: make another engine. Only
+    /// a stream that was made before, and has no need of them, goes on.
     #[error("the engine's threads did not survive a fork; make an engine after it")]
     Forked,
 }

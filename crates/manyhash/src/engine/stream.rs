@@ -18,7 +18,8 @@ use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 use std::time::Instant;
 
-/// A message that comes in chunks, hashed as they come.
+/// A message that comes in chunks, hashed as they come. Chunks of 16 KiB and more are best: each costs a trip to the
+/// engine.
 ///
 /// [`write`](Self::write) takes a chunk without copying it, and waits when the engine's memory is used up or when
 /// hashing is more than 256 KiB behind. Dropped, the message is given up.
@@ -87,10 +88,10 @@ impl<A: Algorithms> Stream<A> {
 
     /// The message goes on with these bytes.
     ///
-    /// The future is done when the chunk is accepted, which is before it is hashed. Dropped earlier, nothing was
-    /// written; the message can go on. While there are no more callers than cores, the caller's thread hashes a chunk
-    /// of up to some hundred KiB itself; a task that has many chunks at hand and others beside it on its thread lets
-    /// them go first now and then (`yield_now`), or they never come to share lanes.
+    /// The future is done when the chunk is accepted, which may be before it is hashed. Dropped earlier, nothing was
+    /// written; the message can go on. The first few KiB are hashed by the thread that polls, and so is a chunk of up to
+    /// some hundred KiB while there are few callers, one to three for each core; a task that has many chunks at hand and
+    /// others beside it on its thread lets them go first now and then (`yield_now`), or they never come to share lanes.
     pub fn write<B: AsRef<[u8]> + Send + 'static>(&mut self, bytes: B) -> Write<'_, A> {
         let chunk = match work::length(&bytes) {
             Ok(length) => Some(Chunk::of_length(bytes, length)),
