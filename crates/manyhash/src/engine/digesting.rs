@@ -196,6 +196,7 @@ pub struct DigestingMany {
     /// In order; those before `next` are done.
     parts: Vec<Part>,
     next: usize,
+    messages: usize,
     digests: Vec<Digest>,
 }
 
@@ -208,7 +209,7 @@ pub(super) struct Part {
 
 impl DigestingMany {
     pub(super) fn new(parts: Vec<Part>, messages: usize) -> Self {
-        DigestingMany { parts, next: 0, digests: vec![Digest::default(); messages] }
+        DigestingMany { parts, next: 0, messages, digests: Vec::new() }
     }
 
     /// Waits for them on this thread, which may do some of the work.
@@ -222,7 +223,7 @@ impl DigestingMany {
 
 impl fmt::Debug for DigestingMany {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("DigestingMany").field("messages", &self.digests.len()).finish_non_exhaustive()
+        f.debug_struct("DigestingMany").field("messages", &self.messages).finish_non_exhaustive()
     }
 }
 
@@ -230,9 +231,14 @@ impl Future for DigestingMany {
     type Output = Result<Vec<Digest>, JobError>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context) -> Poll<Self::Output> {
-        let DigestingMany { parts, next, digests } = &mut *self;
+        let DigestingMany { parts, next, messages, digests } = &mut *self;
+        if let [Part { submission, .. }] = &mut parts[..] {
+            // All messages, in their order.
+            return submission.poll(context);
+        }
         while let Some(Part { submission, numbers }) = parts.get_mut(*next) {
             let Poll::Ready(outcome) = submission.poll(context) else { return Poll::Pending };
+            digests.resize(*messages, Digest::default());
             match outcome {
                 Ok(part) => numbers.iter().zip(part).for_each(|(number, digest)| digests[*number] = digest),
                 Err(error) => return Poll::Ready(Err(error)),
