@@ -7,7 +7,7 @@ use crate::batch::Batch;
 use crate::family::with_family;
 use crate::lanes::Planned;
 use crate::running::Prefix;
-use crate::short::{Done, Shorts, TooLong};
+use crate::short::{Done, GROUP, Shorts, TooLong};
 use crate::{Algorithm, OutputLength};
 use manyhash_core::algorithm::MAX_DIGEST_BYTES;
 use std::sync::{Mutex, PoisonError};
@@ -454,11 +454,24 @@ impl Work<'_> {
     ) -> Vec<usize> {
         let mut longs = Vec::new();
         let mut places = Places::<N> { digests, encoding: self.encoding };
-        for row in 0..places.len() {
-            if self.validity.is_some_and(|validity| !validity.is_valid(first + row)) {
-                places.at(row).fill(0);
-            } else if shorts.push(layout.row(first + row), row, &mut places) == Err(TooLong) {
-                longs.push(first + row);
+        let mut group: [&[u8]; GROUP] = [&[]; GROUP];
+        for row in (0..places.len()).step_by(GROUP) {
+            let rows = row..places.len().min(row + GROUP);
+            if rows.len() == GROUP && self.validity.is_none() {
+                for (message, row) in group.iter_mut().zip(rows.clone()) {
+                    *message = layout.row(first + row);
+                }
+                if let Some(states) = shorts.group(&group) {
+                    places.digests(row, states);
+                    continue;
+                }
+            }
+            for row in rows {
+                if self.validity.is_some_and(|validity| !validity.is_valid(first + row)) {
+                    places.at(row).fill(0);
+                } else if shorts.push(layout.row(first + row), row, &mut places) == Err(TooLong) {
+                    longs.push(first + row);
+                }
             }
         }
         shorts.flush(&mut places);
@@ -497,6 +510,19 @@ impl<const N: usize> Places<'_, N> {
 
     fn len(&self) -> usize {
         self.digests.len() / self.width()
+    }
+
+    /// Writes the digests of neighbours, from row `first` on.
+    #[inline]
+    fn digests(&mut self, first: usize, states: &[[u8; MAX_DIGEST_BYTES]]) {
+        if self.encoding == Encoding::Binary {
+            let (places, _) = self.digests[first * N..].as_chunks_mut::<N>();
+            for (place, state) in places.iter_mut().zip(states) {
+                place.copy_from_slice(&state[..N]);
+            }
+        } else {
+            states.iter().enumerate().for_each(|(i, state)| self.digest(first + i, state));
+        }
     }
 
     #[inline]
