@@ -1,4 +1,4 @@
-//! What can be asked of every load and experiment.
+//! What can be asked of every experiment. A load has the same among its own: clap tells by them whether there is one.
 
 /// How much is measured, and how it is reported.
 #[derive(Clone, Copy, clap::Args)]
