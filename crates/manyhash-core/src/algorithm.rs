@@ -22,6 +22,7 @@ pub(crate) use sha512::K as SHA512_K;
 
 use crate::backend::{Backend, Registers};
 use crate::kernel::KernelSet;
+use crate::short::ShortKernelSet;
 use crate::simd::feed::Feed;
 use crate::simd::{BLOCK_WORDS, Vector, Word};
 
@@ -49,6 +50,9 @@ pub trait Family: sealed::Sealed + Copy + core::fmt::Debug + Send + Sync + 'stat
 
     /// The kernels that `backend` has for it.
     fn kernels(backend: Backend) -> KernelSet<Self>;
+
+    /// The kernels that `backend` has for whole short messages of it.
+    fn short_kernels(backend: Backend) -> ShortKernelSet<Self>;
 
     /// The blocks that the end of a message, of so many bytes, is padded to: the 1 bit and the length find room in the
     /// last of them.

@@ -4,8 +4,9 @@
 use crate::algorithm::sha512::x86_pairs::Pairs;
 #[cfg(target_arch = "x86_64")]
 use crate::algorithm::sha512::x86_schedule::{self, General, Rounds};
-use crate::algorithm::{Compress, Family, Sha512};
+use crate::algorithm::{Compress, Family, MAX_DIGEST_BYTES, Sha512, State};
 use crate::kernel::{Columns, Kernel, KernelSet};
+use crate::short::{self, ShortKernel, ShortKernelSet};
 #[cfg(target_arch = "x86_64")]
 use crate::simd::avx2::{self, Avx2};
 #[cfg(target_arch = "x86_64")]
@@ -205,23 +206,23 @@ impl Registers for u64 {
     type Avx512One = avx512::U64x1;
 }
 
+type One<F> = <<F as Family>::Word as Registers>::One;
+type Array4<F> = <<F as Family>::Word as Registers>::Array;
+#[cfg(target_arch = "x86_64")]
+type Sse2Of<F> = <<F as Family>::Word as Registers>::Sse2;
+#[cfg(target_arch = "x86_64")]
+type Avx2Of<F> = <<F as Family>::Word as Registers>::Avx2;
+#[cfg(target_arch = "x86_64")]
+type Avx512Of<F> = <<F as Family>::Word as Registers>::Avx512;
+#[cfg(target_arch = "x86_64")]
+type Avx512Half<F> = <<F as Family>::Word as Registers>::Avx512Half;
+#[cfg(target_arch = "x86_64")]
+type Avx512One<F> = <<F as Family>::Word as Registers>::Avx512One;
+
 impl Backend {
     /// The kernels of the tier's vectors: each number of lanes that can be the cheapest for some number of messages.
     /// [`x86_sha512`](Self::x86_sha512) has those beside them that are SHA-512's alone.
     pub(crate) fn kernels<F: Compress>(self) -> KernelSet<F> {
-        type One<F> = <<F as Family>::Word as Registers>::One;
-        type Array<F> = <<F as Family>::Word as Registers>::Array;
-        #[cfg(target_arch = "x86_64")]
-        type Sse2<F> = <<F as Family>::Word as Registers>::Sse2;
-        #[cfg(target_arch = "x86_64")]
-        type Avx2<F> = <<F as Family>::Word as Registers>::Avx2;
-        #[cfg(target_arch = "x86_64")]
-        type Avx512<F> = <<F as Family>::Word as Registers>::Avx512;
-        #[cfg(target_arch = "x86_64")]
-        type Avx512Half<F> = <<F as Family>::Word as Registers>::Avx512Half;
-        #[cfg(target_arch = "x86_64")]
-        type Avx512One<F> = <<F as Family>::Word as Registers>::Avx512One;
-
         let mut set = KernelSet::default();
         /// `add!(name, entry, vector)`, in the arm of the tier that has the entry's instructions.
         macro_rules! add {
@@ -233,22 +234,22 @@ impl Backend {
         match self.0 {
             Tier::Portable => {
                 add!("portable", portable, One<F>);
-                add!("portable, array", portable, Array<F>);
+                add!("portable, array", portable, Array4<F>);
             }
             #[cfg(target_arch = "x86_64")]
             Tier::Sse2 => {
                 add!("scalar", portable, One<F>);
-                add!("sse2", sse2, Sse2<F>);
+                add!("sse2", sse2, Sse2Of<F>);
                 if F::SHORT_ROUNDS {
-                    add!("sse2, two groups", sse2, Pair<Sse2<F>>);
+                    add!("sse2, two groups", sse2, Pair<Sse2Of<F>>);
                 }
             }
             #[cfg(target_arch = "x86_64")]
             Tier::Avx2 => {
                 add!("scalar", bmi2, One<F>);
-                add!("avx2", avx2, Avx2<F>);
+                add!("avx2", avx2, Avx2Of<F>);
                 if F::SHORT_ROUNDS {
-                    add!("avx2, two groups", avx2, Pair<Avx2<F>>);
+                    add!("avx2, two groups", avx2, Pair<Avx2Of<F>>);
                 }
             }
             #[cfg(target_arch = "x86_64")]
@@ -256,13 +257,54 @@ impl Backend {
                 add!("scalar", bmi2, One<F>);
                 add!("avx512, one lane", avx512, Avx512One<F>);
                 add!("avx512, 256 bits", avx512, Avx512Half<F>);
-                add!("avx512", avx512, Avx512<F>);
+                add!("avx512", avx512, Avx512Of<F>);
                 if F::SHORT_ROUNDS {
-                    add!("avx512, two groups", avx512, Pair<Avx512<F>>);
-                    add!("avx512, two groups, staged", avx512_staged, Pair<Avx512<F>>);
-                    add!("avx512, four groups", avx512, Pair<Pair<Avx512<F>>>);
+                    add!("avx512, two groups", avx512, Pair<Avx512Of<F>>);
+                    add!("avx512, two groups, staged", avx512_staged, Pair<Avx512Of<F>>);
+                    add!("avx512, four groups", avx512, Pair<Pair<Avx512Of<F>>>);
                 } else {
-                    add!("avx512, staged", avx512_staged, Avx512<F>);
+                    add!("avx512, staged", avx512_staged, Avx512Of<F>);
+                }
+            }
+        }
+        set
+    }
+
+    /// The kernels of the tier's widest vectors for whole short messages.
+    pub(crate) fn short_kernels<F: Compress>(self) -> ShortKernelSet<F> {
+        let mut set = ShortKernelSet::default();
+        /// As the one of [`kernels`](Self::kernels).
+        macro_rules! add {
+            ($name:literal, $entry:ident, $vector:ty) => {
+                // SAFETY: the entry keeps to `Run` for the lanes of its vector, and this tier has its instructions.
+                set.push(unsafe { ShortKernel::new($name, <$vector as Vector>::LANES, $entry::<F, $vector>) })
+            };
+        }
+        match self.0 {
+            Tier::Portable => {
+                add!("portable", portable_short, One<F>);
+                add!("portable, array", portable_short, Array4<F>);
+            }
+            #[cfg(target_arch = "x86_64")]
+            Tier::Sse2 => {
+                add!("sse2", sse2_short, Sse2Of<F>);
+                if F::SHORT_ROUNDS {
+                    add!("sse2, two groups", sse2_short, Pair<Sse2Of<F>>);
+                }
+            }
+            #[cfg(target_arch = "x86_64")]
+            Tier::Avx2 => {
+                add!("avx2", avx2_short, Avx2Of<F>);
+                if F::SHORT_ROUNDS {
+                    add!("avx2, two groups", avx2_short, Pair<Avx2Of<F>>);
+                }
+            }
+            #[cfg(target_arch = "x86_64")]
+            Tier::Avx512 => {
+                add!("avx512", avx512_short, Avx512Of<F>);
+                if F::SHORT_ROUNDS {
+                    add!("avx512, two groups", avx512_short, Pair<Avx512Of<F>>);
+                    add!("avx512, four groups", avx512_short, Pair<Pair<Avx512Of<F>>>);
                 }
             }
         }
@@ -386,6 +428,22 @@ unsafe fn store<F: Compress, V: Vector<Word = F::Word>>(state: [V; 8], states: &
 
 /// Defines a tier's entry: the function whose features everything inlined into it is compiled with.
 macro_rules! entry {
+    ($(#[$attribute:meta])* $name:ident, short of $vector:ident, $proof:ty, $assume:expr) => {
+        /// # Safety
+        /// That of [`short::Run`](crate::short::Run), for `V::LANES` lanes and the features named here.
+        $(#[$attribute])*
+        unsafe fn $name<F: Compress, V: $vector<Word = F::Word, Proof = $proof>>(
+            start: &State<F>,
+            before: usize,
+            messages: &[&[u8]],
+            blocks: usize,
+            digests: *mut [u8; MAX_DIGEST_BYTES],
+        ) {
+            // SAFETY: the caller's; the features of this function are those that the proof needs.
+            unsafe { short::run::<F, V>($assume, start, before, messages, blocks, digests) }
+        }
+    };
+
     ($(#[$attribute:meta])* $name:ident, $run:ident of $vector:ident, $proof:ty, $assume:expr) => {
         /// # Safety
         /// That of [`Run`](crate::kernel::Run), for `V::LANES` lanes and the features named here.
@@ -433,6 +491,26 @@ entry!(
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,bmi1,bmi2,movbe")]
     avx512_staged,
     run_staged of Stage,
+    Avx512,
+    Avx512::assume()
+);
+
+entry!(portable_short, short of Vector, Portable, Portable);
+#[cfg(target_arch = "x86_64")]
+entry!(sse2_short, short of Vector, Sse2, Sse2);
+#[cfg(target_arch = "x86_64")]
+entry!(
+    #[target_feature(enable = "avx2,bmi1,bmi2")]
+    avx2_short,
+    short of Vector,
+    Avx2,
+    Avx2::assume()
+);
+#[cfg(target_arch = "x86_64")]
+entry!(
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,bmi1,bmi2")]
+    avx512_short,
+    short of Vector,
     Avx512,
     Avx512::assume()
 );

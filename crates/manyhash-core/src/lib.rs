@@ -5,7 +5,8 @@
 //! share lanes, and which kernel suits how many, is the business of the crate `manyhash`, which is the one to use.
 //!
 //! - [`algorithm`]: the compression functions, written once over a vector trait, with their standards' names.
-//! - [`backend`]: what the CPU has. [`kernel`]: an algorithm compiled for it.
+//! - [`backend`]: what the CPU has. [`kernel`]: an algorithm compiled for it. [`short`](mod@short): one for whole messages of
+//!   a few blocks.
 //! - [`reference`](mod@reference): the same algorithms, slow and obvious, to test everything else with.
 //!
 //! `no_std`, without dependencies. The feature `std` (on by default) detects the CPU at run time; without it only what
@@ -26,10 +27,12 @@ pub mod algorithm;
 pub mod backend;
 pub mod kernel;
 pub mod reference;
+pub mod short;
 mod simd;
 
 pub use algorithm::{Algorithm, Family, Md5, Sha1, Sha256, Sha512, Start, State, UnknownAlgorithm};
 pub use backend::{Backend, BackendError};
 pub use kernel::{Kernel, KernelSet, LaneStates};
+pub use short::{ShortKernel, ShortKernelSet};
 pub use simd::Word;
 pub use simd::feed::prefetch;

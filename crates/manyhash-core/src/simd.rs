@@ -24,11 +24,16 @@ pub(crate) mod sse2;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod x86;
 
+use crate::algorithm::MAX_DIGEST_BYTES;
+use crate::kernel::MAX_LANES;
+
 /// Words in a block of any algorithm here: 16 of 32 bits (64 bytes) or 16 of 64 bits (128 bytes).
 pub(crate) const BLOCK_WORDS: usize = 16;
 
 /// A word of a hash state: `u32` or `u64`.
-pub trait Word: Copy + Default + PartialEq + core::fmt::Debug + Send + Sync + sealed::Sealed + 'static {
+pub trait Word:
+    Copy + Default + PartialEq + From<u32> + core::fmt::Debug + Send + Sync + sealed::Sealed + 'static
+{
     /// Bytes in a word.
     const BYTES: usize = size_of::<Self>();
 
@@ -67,6 +72,24 @@ mod sealed {
     pub trait Sealed {}
 }
 
+/// The block that starts `at` bytes into a message, with the bit 1 if the message ends in it, and zeros.
+fn pad(message: &[u8], at: usize, block: &mut [u8]) {
+    let rest = message.get(at..).unwrap_or(&[]);
+    let (whole, end) = rest[..rest.len().min(block.len())].as_chunks::<16>();
+    block.fill(0);
+    for (to, from) in block.as_chunks_mut::<16>().0.iter_mut().zip(whole) {
+        *to = *from;
+    }
+    let mut next = whole.len() * 16;
+    for (i, byte) in end.iter().enumerate() {
+        block[next + i] = *byte;
+    }
+    next += end.len();
+    if at + next == message.len() && next < block.len() {
+        block[next] = 0x80;
+    }
+}
+
 /// A row of lanes in one register, or in a few used as one.
 pub(crate) trait Vector: Copy {
     /// The word in each lane.
@@ -95,6 +118,36 @@ pub(crate) trait Vector: Copy {
     /// # Safety
     /// `messages` points to `LANES` slices, each readable from `at` for a block of 16 words.
     unsafe fn load_block(proof: Self::Proof, messages: *const &[u8], at: usize) -> [Self; BLOCK_WORDS];
+
+    /// Writes the block that starts `at` bytes into a message: its bytes, then, if it ends within this block, the bit 1,
+    /// and zeros.
+    ///
+    /// # Safety
+    /// `block` is writable for 16 words.
+    #[inline(always)]
+    unsafe fn pad(_proof: Self::Proof, message: &[u8], at: usize, block: *mut u8) {
+        // SAFETY: the caller's 16 words.
+        pad(message, at, unsafe { core::slice::from_raw_parts_mut(block, BLOCK_WORDS * Self::Word::BYTES) });
+    }
+
+    /// Writes each lane's first `words` words, least significant byte first, to the beginning of a row of its own; the
+    /// bytes behind them become arbitrary, up to a multiple of 16.
+    ///
+    /// # Safety
+    /// `rows` is writable for `LANES` rows.
+    #[inline(always)]
+    unsafe fn store_rows(state: &[Self; 8], words: usize, rows: *mut [u8; MAX_DIGEST_BYTES]) {
+        let mut lanes = [Self::Word::default(); MAX_LANES];
+        for (i, state) in state.iter().enumerate().take(words) {
+            // SAFETY: no vector has more lanes.
+            unsafe { state.store(lanes.as_mut_ptr()) };
+            for (lane, word) in lanes.iter().enumerate().take(Self::LANES) {
+                // SAFETY: a row of each lane.
+                let row = unsafe { &mut *rows.add(lane) };
+                word.write(false, &mut row[i * Self::Word::BYTES..(i + 1) * Self::Word::BYTES]);
+            }
+        }
+    }
 
     /// Asks for a cache line, which need not exist.
     #[inline(always)]

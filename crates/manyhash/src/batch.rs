@@ -4,17 +4,20 @@
 //! the same time; the others go in runs of neighbours of about equal bytes. Every core takes task after task into its
 //! own lanes until none is left. A task carries the piece of the output that it fills, so that no two cores share one.
 
-mod pool;
+pub(crate) mod pool;
 mod tasks;
 
 use crate::Digest;
 use crate::family::with_family;
 use crate::lanes::{self, Advance, Finals, Planned};
-use crate::running::{self, whole_blocks};
+use crate::running::{self, Prefix, whole_blocks};
+use crate::short::{self, Done, Shorts, TooLong};
 use manyhash_core::algorithm::MAX_DIGEST_BYTES;
-use manyhash_core::{Algorithm, State};
+use manyhash_core::{Algorithm, Family};
+use pool::Cores;
 use std::cell::RefCell;
-use tasks::{Queue, Reader};
+use std::marker::PhantomData;
+use tasks::{Place, Queue, Reader};
 
 /// Fewer bytes than this are hashed one message after another: setting lanes up costs about as much.
 const WORTH_LANES: usize = 4 << 10;
@@ -31,7 +34,7 @@ const WORTH_CORES: usize = 512 << 10;
 /// assert_eq!(digest.to_hex(), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
 /// ```
 pub fn digest(algorithm: Algorithm, message: impl AsRef<[u8]>) -> Digest {
-    let bytes = with_family!(algorithm, F, start => running::digest::<F>(start, message.as_ref()));
+    let bytes = with_family!(algorithm, F, start => running::digest::<F>(Prefix::none(start), message.as_ref()));
     Digest::new(&bytes, algorithm)
 }
 
@@ -81,7 +84,7 @@ impl Batch {
     /// The digests, in the order of the messages.
     pub fn digest_many<M: AsRef<[u8]> + Sync>(&self, messages: &[M]) -> Vec<Digest> {
         let mut digests = vec![Digest::default(); messages.len()];
-        self.fill(messages, &mut digests);
+        self.fill_digests(messages, &mut digests);
         digests
     }
 
@@ -95,13 +98,13 @@ impl Batch {
         digests: &mut [Digest],
     ) -> Result<(), OutputLength> {
         OutputLength::check(messages.len(), digests.len())?;
-        self.fill(messages, digests);
+        self.fill_digests(messages, digests);
         Ok(())
     }
 
-    fn fill<M: AsRef<[u8]> + Sync>(&self, messages: &[M], digests: &mut [Digest]) {
+    fn fill_digests<M: AsRef<[u8]> + Sync>(&self, messages: &[M], digests: &mut [Digest]) {
         let digest = |bytes: &[u8; MAX_DIGEST_BYTES]| Digest::new(bytes, self.algorithm);
-        with_family!(self.algorithm, F, start => fill::<F, M, Digest>(start, self.threads, messages, digests, digest));
+        with_family!(self.algorithm, F, start => self.fill::<F, M, Digest>(Prefix::none(start), messages, digests, digest));
     }
 }
 
@@ -119,34 +122,42 @@ impl OutputLength {
     }
 }
 
-/// Writes the digest of each message, made of its bytes by `digest`, to the same place in `output`.
-pub(crate) fn fill<F: Planned, M: AsRef<[u8]> + Sync, O: Send>(
-    start: State<F>,
-    threads: usize,
-    messages: &[M],
-    output: &mut [O],
-    digest: impl Fn(&[u8; MAX_DIGEST_BYTES]) -> O + Sync,
-) {
-    let bytes = total(messages);
-    let wanted = if threads == 0 { usize::MAX } else { threads };
-    let wanted = wanted.min(messages.len()).min(bytes / WORTH_CORES + 1);
-    let pool = if wanted > 1 { pool::get() } else { None };
-    let helpers: Vec<_> = pool.into_iter().flat_map(|pool| pool::promise(pool, wanted - 1)).collect();
-    let Some(pool) = pool.filter(|_| !helpers.is_empty()) else {
-        return fill_here(F::plan, start, messages, output, digest);
-    };
-    let plan = F::plan();
-    let threads = helpers.len() + 1;
-    // Half-full lanes on two cores end sooner than full lanes on one.
-    let width = messages.len().div_ceil(threads).min(plan.width());
-    let queue = Queue::new(messages, output, bytes, threads, width);
-    pool::run(pool, helpers, || work::<F, M, O>(plan, start, width, &queue, &digest));
+impl Batch {
+    pub(crate) fn algorithm(&self) -> Algorithm {
+        self.algorithm
+    }
+
+    /// The cores for so many messages of so many bytes.
+    pub(crate) fn cores(&self, messages: usize, bytes: usize) -> Cores {
+        let wanted = if self.threads == 0 { usize::MAX } else { self.threads };
+        Cores::promised(wanted.min(messages).min(bytes / WORTH_CORES + 1))
+    }
+
+    /// Writes the digest of each message, made of its bytes by `digest`, to the same place in `output`.
+    pub(crate) fn fill<F: Planned, M: AsRef<[u8]> + Sync, O: Send>(
+        &self,
+        prefix: Prefix<F>,
+        messages: &[M],
+        output: &mut [O],
+        digest: impl Fn(&[u8; MAX_DIGEST_BYTES]) -> O + Sync,
+    ) {
+        let bytes = total(messages);
+        let cores = self.cores(messages.len(), bytes);
+        if cores.count() == 1 {
+            return fill_here(F::plan, prefix, messages, output, digest);
+        }
+        let plan = F::plan();
+        // Half-full lanes on two cores end sooner than full lanes on one.
+        let width = messages.len().div_ceil(cores.count()).min(plan.width());
+        let queue = Queue::new(messages, output, bytes, cores.count(), width);
+        cores.run(|| work(plan, prefix, width, &queue, &digest));
+    }
 }
 
-/// As [`fill`], on the caller's thread alone, in the lanes that `lanes` gives if they are worth having.
+/// As [`Batch::fill`], on the caller's thread alone, in the lanes that `lanes` gives if they are worth having.
 pub(crate) fn fill_here<F: Planned, M: AsRef<[u8]>, O, A: Advance<F>>(
     lanes: impl FnOnce() -> A,
-    start: State<F>,
+    prefix: Prefix<F>,
     messages: &[M],
     output: &mut [O],
     digest: impl Fn(&[u8; MAX_DIGEST_BYTES]) -> O,
@@ -154,14 +165,14 @@ pub(crate) fn fill_here<F: Planned, M: AsRef<[u8]>, O, A: Advance<F>>(
     let bytes = total(messages);
     if messages.len() <= 1 || bytes.saturating_add(messages.len().saturating_mul(F::BLOCK_BYTES)) < WORTH_LANES {
         for (message, output) in messages.iter().zip(output) {
-            *output = digest(&running::digest::<F>(start, message.as_ref()));
+            *output = digest(&running::digest(prefix, message.as_ref()));
         }
         return;
     }
     let lanes = lanes();
     let width = messages.len().min(lanes.width());
     let queue = Queue::new(messages, output, bytes, 1, width);
-    work::<F, M, O>(&lanes, start, width, &queue, &digest);
+    work(&lanes, prefix, width, &queue, &digest);
 }
 
 fn total<M: AsRef<[u8]>>(messages: &[M]) -> usize {
@@ -169,9 +180,9 @@ fn total<M: AsRef<[u8]>>(messages: &[M]) -> usize {
 }
 
 /// One core's share: tasks from the queue until it is empty.
-fn work<F: Planned, M: AsRef<[u8]>, O>(
-    plan: &impl Advance<F>,
-    start: State<F>,
+fn work<F: Planned, M: AsRef<[u8]>, O, A: Advance<F>>(
+    plan: &A,
+    prefix: Prefix<F>,
     width: usize,
     queue: &Queue<M, O>,
     digest: &impl Fn(&[u8; MAX_DIGEST_BYTES]) -> O,
@@ -183,17 +194,49 @@ fn work<F: Planned, M: AsRef<[u8]>, O>(
         place: tasks::Place,
     }
 
-    let reader = RefCell::new(Reader::new(queue));
+    let reader = RefCell::new(Reader::new(queue, short::most::<F>()));
     let mut finals = Finals::<F, Tag>::new();
     let mut write = |tag: Tag, bytes: &[u8; MAX_DIGEST_BYTES]| reader.borrow_mut().write(tag.place, digest(bytes));
+    let written = || Written { reader: &reader, digest, plan, family: PhantomData::<F> };
+    let mut done = written();
+    let shorts = RefCell::new(Shorts::new(prefix));
     let next = || {
-        let (message, place) = reader.borrow_mut().next()?;
-        Some(lanes::Job { state: start, blocks: whole_blocks::<F>(message), tag: Tag { message, place } })
+        loop {
+            let (message, place) = reader.borrow_mut().next()?;
+            if shorts.borrow_mut().push(message, place, &mut done) == Err(TooLong) {
+                let tag = Tag { message, place };
+                return Some(lanes::Job { state: prefix.state, blocks: whole_blocks::<F>(message), tag });
+            }
+        }
     };
     lanes::run(plan, width, next, |tag, state| {
         let message = tag.message;
         let rest = &message[whole_blocks::<F>(message).len()..];
-        finals.push(plan, state, rest, message.len() as u128, tag, &mut write);
+        finals.push(plan, state, rest, prefix.bytes as u128 + message.len() as u128, tag, &mut write);
     });
     finals.flush(plan, &mut write);
+    shorts.into_inner().flush(&mut written());
+}
+
+/// Digests of short messages on their way to their places.
+struct Written<'r, 'q, 'a, F, M, O, D, A> {
+    reader: &'r RefCell<Reader<'q, 'a, M, O>>,
+    digest: &'r D,
+    plan: &'r A,
+    family: PhantomData<F>,
+}
+
+impl<F: Family, M: AsRef<[u8]>, O, D, A> Done<Place> for Written<'_, '_, '_, F, M, O, D, A>
+where
+    D: Fn(&[u8; MAX_DIGEST_BYTES]) -> O,
+    A: Advance<F>,
+{
+    #[inline]
+    fn digest(&mut self, place: Place, digest: &[u8; MAX_DIGEST_BYTES]) {
+        self.reader.borrow_mut().write(place, (self.digest)(digest));
+    }
+
+    fn rows(&mut self, lanes: usize, rows: usize) {
+        self.plan.count(lanes, rows);
+    }
 }

@@ -22,6 +22,9 @@ pub(crate) trait Advance<F: Family> {
 
     /// Advances the states of the first `messages.len()` lanes, at most [`width`](Self::width), by `blocks` blocks.
     fn compress(&self, states: &mut LaneStates<F>, messages: &[&[u8]], blocks: usize);
+
+    /// Rows that others advanced in its place, with so many lanes in use.
+    fn count(&self, _lanes: usize, _rows: usize) {}
 }
 
 impl<F: Family, A: Advance<F>> Advance<F> for &A {

@@ -22,6 +22,7 @@
 
 mod backend;
 mod batch;
+mod column;
 mod digest;
 pub mod engine;
 mod family;
@@ -29,11 +30,13 @@ pub mod file;
 mod lanes;
 mod plan;
 mod running;
+mod short;
 mod stream;
 mod typed;
 
 pub use backend::{BACKEND_VARIABLE, BackendError, backend};
 pub use batch::{Batch, OutputLength, digest, digest_many, digest_many_into};
+pub use column::{Column, ColumnError, Encoding, Offset, digest_column, digest_fixed};
 pub use digest::{Digest, DigestEncoding};
 pub use engine::Engine;
 pub use manyhash_core::{Algorithm, Backend, UnknownAlgorithm};

@@ -4,6 +4,20 @@ use crate::lanes::Planned;
 use manyhash_core::algorithm::{MAX_BLOCK_BYTES, MAX_DIGEST_BYTES};
 use manyhash_core::{Family, State};
 
+/// What stands before every message of a batch: whole blocks, hashed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Prefix<F: Family> {
+    pub(crate) state: State<F>,
+    pub(crate) bytes: usize,
+}
+
+impl<F: Family> Prefix<F> {
+    /// Nothing: the state that messages start from.
+    pub(crate) fn none(start: State<F>) -> Self {
+        Prefix { state: start, bytes: 0 }
+    }
+}
+
 /// The state of a message so far: after its whole blocks, and the bytes that are no whole block yet.
 #[derive(Clone, Debug)]
 pub(crate) struct Running<F: Family> {
@@ -87,15 +101,16 @@ pub(crate) fn whole_blocks<F: Family>(bytes: &[u8]) -> &[u8] {
 }
 
 /// The digest of a whole message.
-pub(crate) fn digest<F: Planned>(start: State<F>, message: &[u8]) -> [u8; MAX_DIGEST_BYTES] {
-    let mut state = start;
+pub(crate) fn digest<F: Planned>(prefix: Prefix<F>, message: &[u8]) -> [u8; MAX_DIGEST_BYTES] {
+    let mut state = prefix.state;
+    let length = prefix.bytes as u128 + message.len() as u128;
     if F::final_blocks(message.len()) * F::BLOCK_BYTES <= 2 * MAX_BLOCK_BYTES {
         // Copied, a short message is hashed in one go.
-        return finalize::<F>(state, message, message.len() as u128);
+        return finalize::<F>(state, message, length);
     }
     let blocks = whole_blocks::<F>(message);
     compress::<F>(&mut state, blocks);
-    finalize::<F>(state, &message[blocks.len()..], message.len() as u128)
+    finalize::<F>(state, &message[blocks.len()..], length)
 }
 
 fn finalize<F: Planned>(mut state: State<F>, end: &[u8], length: u128) -> [u8; MAX_DIGEST_BYTES] {

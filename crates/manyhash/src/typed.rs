@@ -7,8 +7,8 @@
 #[cfg(feature = "digest")]
 mod rustcrypto;
 
-use crate::running::{self, Running};
-use crate::{Algorithm, OutputLength, batch};
+use crate::running::{self, Prefix, Running};
+use crate::{Algorithm, Batch, OutputLength};
 use manyhash_core::algorithm::MAX_DIGEST_BYTES;
 use manyhash_core::{Start, State};
 use std::{fmt, io};
@@ -74,7 +74,7 @@ macro_rules! typed {
 
                 /// The digest of one message. It gains nothing from lanes.
                 pub fn digest(message: impl AsRef<[u8]>) -> [u8; $bytes] {
-                    head(&running::digest::<manyhash_core::$family>(Self::START, message.as_ref()))
+                    head(&running::digest::<manyhash_core::$family>(Prefix::none(Self::START), message.as_ref()))
                 }
 
                 /// The digests of many messages, in their order, computed on all cores.
@@ -98,8 +98,8 @@ macro_rules! typed {
                 }
 
                 fn fill<M: AsRef<[u8]> + Sync>(messages: &[M], digests: &mut [[u8; $bytes]]) {
-                    const ALL_CORES: usize = 0;
-                    batch::fill::<manyhash_core::$family, M, _>(Self::START, ALL_CORES, messages, digests, head);
+                    let (batch, prefix) = (Batch::new(Self::ALGORITHM), Prefix::none(Self::START));
+                    batch.fill::<manyhash_core::$family, M, _>(prefix, messages, digests, head);
                 }
             }
 

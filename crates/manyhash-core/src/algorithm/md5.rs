@@ -3,6 +3,7 @@
 use super::{Compress, Family, sealed};
 use crate::backend::Backend;
 use crate::kernel::KernelSet;
+use crate::short::ShortKernelSet;
 use crate::simd::feed::Feed;
 use crate::simd::{BLOCK_WORDS, Vector};
 
@@ -90,6 +91,10 @@ impl Family for Md5 {
 
     fn kernels(backend: Backend) -> KernelSet<Self> {
         backend.kernels()
+    }
+
+    fn short_kernels(backend: Backend) -> ShortKernelSet<Self> {
+        backend.short_kernels()
     }
 }
 

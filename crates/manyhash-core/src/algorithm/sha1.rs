@@ -6,6 +6,7 @@ mod x86_sha;
 use super::{Compress, Family, sealed};
 use crate::backend::Backend;
 use crate::kernel::KernelSet;
+use crate::short::ShortKernelSet;
 use crate::simd::feed::Feed;
 use crate::simd::{BLOCK_WORDS, Vector};
 
@@ -37,6 +38,10 @@ impl Family for Sha1 {
             kernels.extend(x86_sha::kernels(proof));
         }
         kernels
+    }
+
+    fn short_kernels(backend: Backend) -> ShortKernelSet<Self> {
+        backend.short_kernels()
     }
 }
 

@@ -7,6 +7,7 @@ use super::sha2::{self, Sha2};
 use super::{Compress, Family, sealed};
 use crate::backend::Backend;
 use crate::kernel::KernelSet;
+use crate::short::ShortKernelSet;
 use crate::simd::feed::Feed;
 use crate::simd::{BLOCK_WORDS, Vector};
 
@@ -105,6 +106,10 @@ impl Family for Sha256 {
             kernels.extend(x86_sha::kernels(proof));
         }
         kernels
+    }
+
+    fn short_kernels(backend: Backend) -> ShortKernelSet<Self> {
+        backend.short_kernels()
     }
 }
 

@@ -9,6 +9,7 @@ use super::sha2::{self, Sha2};
 use super::{Compress, Family, sealed};
 use crate::backend::Backend;
 use crate::kernel::KernelSet;
+use crate::short::ShortKernelSet;
 use crate::simd::feed::Feed;
 use crate::simd::{BLOCK_WORDS, Vector};
 
@@ -149,6 +150,10 @@ impl Family for Sha512 {
         #[cfg(target_arch = "x86_64")]
         kernels.extend(backend.x86_sha512());
         kernels
+    }
+
+    fn short_kernels(backend: Backend) -> ShortKernelSet<Self> {
+        backend.short_kernels()
     }
 }
 

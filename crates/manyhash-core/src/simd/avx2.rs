@@ -24,9 +24,9 @@ vector! {
     add: _mm256_add_epi32, xor: _mm256_xor_si256, and: _mm256_and_si256, or: _mm256_or_si256,
     and_not: _mm256_andnot_si256,
     shifts: (_mm256_sll_epi32, _mm256_srl_epi32), rotate: shifts, ternary: none,
-    swap: swap_bytes_32, transpose: words_32, pin: pin_256,
+    swap: swap_bytes_32, transpose: words_32, rows: rows_32, pin: pin_256,
 }
-parts!(U32x8: load_parts, _mm256_unpacklo_epi32, _mm256_unpackhi_epi32, _mm256_unpacklo_epi64, _mm256_unpackhi_epi64);
+parts!(U32x8: load_parts, store_parts, _mm256_unpacklo_epi32, _mm256_unpackhi_epi32, _mm256_unpacklo_epi64, _mm256_unpackhi_epi64);
 
 vector! {
     /// 4 lanes of 64 bits.
@@ -35,9 +35,9 @@ vector! {
     add: _mm256_add_epi64, xor: _mm256_xor_si256, and: _mm256_and_si256, or: _mm256_or_si256,
     and_not: _mm256_andnot_si256,
     shifts: (_mm256_sll_epi64, _mm256_srl_epi64), rotate: shifts, ternary: none,
-    swap: swap_bytes_64, transpose: words_64, pin: pin_256,
+    swap: swap_bytes_64, transpose: words_64, rows: rows_64, pin: pin_256,
 }
-parts!(U64x4: load_parts, _mm256_unpacklo_epi32, _mm256_unpackhi_epi32, _mm256_unpacklo_epi64, _mm256_unpackhi_epi64);
+parts!(U64x4: load_parts, store_parts, _mm256_unpacklo_epi32, _mm256_unpackhi_epi32, _mm256_unpacklo_epi64, _mm256_unpackhi_epi64);
 
 pin!(pin_256, __m256i, ymm_reg, "avx2");
 
@@ -49,6 +49,17 @@ pub(super) unsafe fn load_parts<const APART: usize>(messages: *const &[u8], at: 
     unsafe {
         let part = |i: usize| _mm_loadu_si128((*messages.add(i * APART)).as_ptr().add(at).cast());
         _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(part(0)), part(1))
+    }
+}
+
+/// # Safety
+/// The CPU has AVX2; `to` and what is `apart` bytes behind it are writable for 16 bytes.
+#[inline(always)]
+pub(super) unsafe fn store_parts(x: __m256i, to: *mut u8, apart: usize) {
+    // SAFETY: the caller's bytes and its AVX2.
+    unsafe {
+        _mm_storeu_si128(to.cast(), _mm256_castsi256_si128(x));
+        _mm_storeu_si128(to.add(apart).cast(), _mm256_extracti128_si256::<1>(x));
     }
 }
 

@@ -28,9 +28,9 @@ vector! {
     and_not: _mm512_andnot_si512,
     shifts: (_mm512_sll_epi32, _mm512_srl_epi32), rotate: native(_mm512_rol_epi32, _mm512_ror_epi32),
     ternary: _mm512_ternarylogic_epi32,
-    swap: swap_bytes_32, transpose: words_32, pin: pin_512,
+    swap: swap_bytes_32, transpose: words_32, rows: rows_32, pad: pad_line, pin: pin_512,
 }
-parts!(U32x16: load_parts, _mm512_unpacklo_epi32, _mm512_unpackhi_epi32, _mm512_unpacklo_epi64, _mm512_unpackhi_epi64);
+parts!(U32x16: load_parts, store_parts, _mm512_unpacklo_epi32, _mm512_unpackhi_epi32, _mm512_unpacklo_epi64, _mm512_unpackhi_epi64);
 stage!(U32x16: even_32, odd_32);
 
 vector! {
@@ -41,9 +41,9 @@ vector! {
     and_not: _mm512_andnot_si512,
     shifts: (_mm512_sll_epi64, _mm512_srl_epi64), rotate: native(_mm512_rol_epi64, _mm512_ror_epi64),
     ternary: _mm512_ternarylogic_epi64,
-    swap: swap_bytes_64, transpose: words_64, pin: pin_512,
+    swap: swap_bytes_64, transpose: words_64, rows: rows_64, pad: pad_line, pin: pin_512,
 }
-parts!(U64x8: load_parts, _mm512_unpacklo_epi32, _mm512_unpackhi_epi32, _mm512_unpacklo_epi64, _mm512_unpackhi_epi64);
+parts!(U64x8: load_parts, store_parts, _mm512_unpacklo_epi32, _mm512_unpackhi_epi32, _mm512_unpacklo_epi64, _mm512_unpackhi_epi64);
 stage!(U64x8: _mm512_unpacklo_epi64, _mm512_unpackhi_epi64);
 
 vector! {
@@ -54,9 +54,9 @@ vector! {
     and_not: _mm256_andnot_si256,
     shifts: (_mm256_sll_epi32, _mm256_srl_epi32), rotate: native(_mm256_rol_epi32, _mm256_ror_epi32),
     ternary: _mm256_ternarylogic_epi32,
-    swap: swap_bytes_32_256, transpose: words_32, pin: pin_256,
+    swap: swap_bytes_32_256, transpose: words_32, rows: rows_32, pad: pad_line, pin: pin_256,
 }
-parts!(U32x8: load_parts_256, _mm256_unpacklo_epi32, _mm256_unpackhi_epi32, _mm256_unpacklo_epi64, _mm256_unpackhi_epi64);
+parts!(U32x8: load_parts_256, store_parts_256, _mm256_unpacklo_epi32, _mm256_unpackhi_epi32, _mm256_unpacklo_epi64, _mm256_unpackhi_epi64);
 
 vector! {
     /// 4 lanes of 64 bits.
@@ -66,9 +66,9 @@ vector! {
     and_not: _mm256_andnot_si256,
     shifts: (_mm256_sll_epi64, _mm256_srl_epi64), rotate: native(_mm256_rol_epi64, _mm256_ror_epi64),
     ternary: _mm256_ternarylogic_epi64,
-    swap: swap_bytes_64_256, transpose: words_64, pin: pin_256,
+    swap: swap_bytes_64_256, transpose: words_64, rows: rows_64, pad: pad_line, pin: pin_256,
 }
-parts!(U64x4: load_parts_256, _mm256_unpacklo_epi32, _mm256_unpackhi_epi32, _mm256_unpacklo_epi64, _mm256_unpackhi_epi64);
+parts!(U64x4: load_parts_256, store_parts_256, _mm256_unpacklo_epi32, _mm256_unpackhi_epi32, _mm256_unpacklo_epi64, _mm256_unpackhi_epi64);
 
 vector! {
     /// 1 lane of 32 bits.
@@ -77,7 +77,7 @@ vector! {
     add: _mm_add_epi32, xor: _mm_xor_si128, and: _mm_and_si128, or: _mm_or_si128, and_not: _mm_andnot_si128,
     shifts: (_mm_sll_epi32, _mm_srl_epi32), rotate: native(_mm_rol_epi32, _mm_ror_epi32),
     ternary: _mm_ternarylogic_epi32,
-    swap: swap_bytes_32_128, transpose: words_one, pin: pin_128,
+    swap: swap_bytes_32_128, transpose: words_one, rows: rows_one, pad: pad_line, pin: pin_128,
 }
 
 vector! {
@@ -87,10 +87,13 @@ vector! {
     add: _mm_add_epi64, xor: _mm_xor_si128, and: _mm_and_si128, or: _mm_or_si128, and_not: _mm_andnot_si128,
     shifts: (_mm_sll_epi64, _mm_srl_epi64), rotate: native(_mm_rol_epi64, _mm_ror_epi64),
     ternary: _mm_ternarylogic_epi64,
-    swap: swap_bytes_64_128, transpose: words_one, pin: pin_128,
+    swap: swap_bytes_64_128, transpose: words_one, rows: rows_one, pad: pad_line, pin: pin_128,
 }
 
-use avx2::{load_parts as load_parts_256, swap_bytes_32 as swap_bytes_32_256, swap_bytes_64 as swap_bytes_64_256};
+use avx2::{
+    load_parts as load_parts_256, store_parts as store_parts_256, swap_bytes_32 as swap_bytes_32_256,
+    swap_bytes_64 as swap_bytes_64_256,
+};
 
 pin!(pin_512, __m512i, zmm_reg, "avx512f");
 pin!(pin_256, __m256i, ymm_reg, "avx512f,avx512vl");
@@ -108,6 +111,41 @@ unsafe fn load_parts<const APART: usize>(messages: *const &[u8], at: usize) -> _
         let x = _mm512_inserti32x4::<1>(x, part(1));
         let x = _mm512_inserti32x4::<2>(x, part(2));
         _mm512_inserti32x4::<3>(x, part(3))
+    }
+}
+
+/// # Safety
+/// The CPU has AVX-512; `to` and what is one, two and three times `apart` bytes behind it are writable for 16 bytes.
+#[inline(always)]
+unsafe fn store_parts(x: __m512i, to: *mut u8, apart: usize) {
+    // SAFETY: the caller's bytes and its AVX-512.
+    unsafe {
+        _mm_storeu_si128(to.cast(), _mm512_castsi512_si128(x));
+        _mm_storeu_si128(to.add(apart).cast(), _mm512_extracti32x4_epi32::<1>(x));
+        _mm_storeu_si128(to.add(2 * apart).cast(), _mm512_extracti32x4_epi32::<2>(x));
+        _mm_storeu_si128(to.add(3 * apart).cast(), _mm512_extracti32x4_epi32::<3>(x));
+    }
+}
+
+/// 64 bytes of a padded block, as [`Vector::pad`] has them: one load under a mask, which reads nothing behind the message.
+///
+/// # Safety
+/// The CPU has AVX-512 and BMI2; `line` is writable for 64 bytes.
+#[inline(always)]
+unsafe fn pad_line(message: &[u8], at: usize, line: *mut u8) {
+    // SAFETY: the caller's line and its CPU; the mask has no bit for a byte that is not the message's.
+    unsafe {
+        let left = message.len().wrapping_sub(at);
+        let (mask, end) = if left < 64 {
+            ((1 << left) - 1, 1 << left)
+        } else if at > message.len() {
+            (0, 0)
+        } else {
+            (u64::MAX, 0)
+        };
+        let end = _mm512_maskz_mov_epi8(end, _mm512_set1_epi8(0x80_u8 as i8));
+        let bytes = _mm512_mask_loadu_epi8(end, mask, message.as_ptr().wrapping_add(at).cast());
+        _mm512_storeu_si512(line.cast(), bytes);
     }
 }
 

@@ -76,6 +76,19 @@ impl<V: Vector> Feed for Shuffled<V> {
     fn stage(self, _share: usize, _shares: usize) {}
 }
 
+/// No blocks to come.
+#[derive(Clone, Copy)]
+pub(crate) struct Idle;
+
+impl Feed for Idle {
+    const STAGED: bool = false;
+
+    #[inline(always)]
+    fn prefetch(self, _share: usize, _shares: usize) {}
+    #[inline(always)]
+    fn stage(self, _share: usize, _shares: usize) {}
+}
+
 /// Vectors whose rows can be staged by pairs of words: half the loads and stores, for a shuffle a row.
 pub(crate) trait Stage: Vector {
     /// Where a lane's pair of words stands among those of all lanes, such that [`load_pairs`](Self::load_pairs) finds

@@ -2,6 +2,7 @@
 
 use super::feed::Stage;
 use super::{BLOCK_WORDS, Vector};
+use crate::algorithm::MAX_DIGEST_BYTES;
 
 /// Lanes `0..V::LANES` in the first vector, the rest in the second.
 #[derive(Clone, Copy)]
@@ -44,6 +45,21 @@ impl<V: Vector> Vector for Pair<V> {
             words[i] = Pair(low[i], high[i]);
         }
         words
+    }
+
+    #[inline(always)]
+    unsafe fn pad(proof: V::Proof, message: &[u8], at: usize, block: *mut u8) {
+        // SAFETY: the caller's block.
+        unsafe { V::pad(proof, message, at, block) }
+    }
+
+    #[inline(always)]
+    unsafe fn store_rows(state: &[Self; 8], words: usize, rows: *mut [u8; MAX_DIGEST_BYTES]) {
+        // SAFETY: the caller's `2 * V::LANES` rows are two runs of `V::LANES`.
+        unsafe {
+            V::store_rows(&state.map(|pair| pair.0), words, rows);
+            V::store_rows(&state.map(|pair| pair.1), words, rows.add(V::LANES));
+        }
     }
 
     #[inline(always)]

@@ -14,9 +14,9 @@ vector! {
     splat: _mm_set1_epi32 as i32, load: _mm_loadu_si128, store: _mm_storeu_si128,
     add: _mm_add_epi32, xor: _mm_xor_si128, and: _mm_and_si128, or: _mm_or_si128, and_not: _mm_andnot_si128,
     shifts: (_mm_sll_epi32, _mm_srl_epi32), rotate: shifts, ternary: none,
-    swap: swap_bytes_32, transpose: words_32, pin: pin_128,
+    swap: swap_bytes_32, transpose: words_32, rows: rows_32, pin: pin_128,
 }
-parts!(U32x4: load_part, _mm_unpacklo_epi32, _mm_unpackhi_epi32, _mm_unpacklo_epi64, _mm_unpackhi_epi64);
+parts!(U32x4: load_part, store_part, _mm_unpacklo_epi32, _mm_unpackhi_epi32, _mm_unpacklo_epi64, _mm_unpackhi_epi64);
 
 vector! {
     /// 2 lanes of 64 bits.
@@ -24,9 +24,9 @@ vector! {
     splat: _mm_set1_epi64x as i64, load: _mm_loadu_si128, store: _mm_storeu_si128,
     add: _mm_add_epi64, xor: _mm_xor_si128, and: _mm_and_si128, or: _mm_or_si128, and_not: _mm_andnot_si128,
     shifts: (_mm_sll_epi64, _mm_srl_epi64), rotate: shifts, ternary: none,
-    swap: swap_bytes_64, transpose: words_64, pin: pin_128,
+    swap: swap_bytes_64, transpose: words_64, rows: rows_64, pin: pin_128,
 }
-parts!(U64x2: load_part, _mm_unpacklo_epi32, _mm_unpackhi_epi32, _mm_unpacklo_epi64, _mm_unpackhi_epi64);
+parts!(U64x2: load_part, store_part, _mm_unpacklo_epi32, _mm_unpackhi_epi32, _mm_unpacklo_epi64, _mm_unpackhi_epi64);
 
 pin!(pin_128, __m128i, xmm_reg, "sse2");
 
@@ -36,6 +36,14 @@ pin!(pin_128, __m128i, xmm_reg, "sse2");
 pub(super) unsafe fn load_part<const APART: usize>(messages: *const &[u8], at: usize) -> __m128i {
     // SAFETY: the caller's bytes.
     unsafe { _mm_loadu_si128((*messages).as_ptr().add(at).cast()) }
+}
+
+/// # Safety
+/// `to` is writable for 16 bytes.
+#[inline(always)]
+pub(super) unsafe fn store_part(x: __m128i, to: *mut u8, _apart: usize) {
+    // SAFETY: the caller's bytes.
+    unsafe { _mm_storeu_si128(to.cast(), x) }
 }
 
 /// Without a byte shuffle (that is SSSE3): swaps the bytes of each 16-bit word.

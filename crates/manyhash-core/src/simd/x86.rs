@@ -2,6 +2,7 @@
 //! and blocks of several messages turned into words of several lanes.
 
 use super::{BLOCK_WORDS, Vector, Word};
+use crate::algorithm::MAX_DIGEST_BYTES;
 
 /// Defines one register's worth of lanes from the names of its intrinsics.
 ///
@@ -13,7 +14,7 @@ macro_rules! vector {
         splat: $splat:ident as $signed:ident, load: $load:ident, store: $store:ident,
         add: $add:ident, xor: $xor:ident, and: $and:ident, or: $or:ident, and_not: $and_not:ident,
         shifts: ($sll:ident, $srl:ident), rotate: $rotate:ident $(($rol:ident, $ror:ident))?, ternary: $ternary:ident,
-        swap: $swap:ident, transpose: $transpose:ident, pin: $pin:ident,
+        swap: $swap:ident, transpose: $transpose:ident, rows: $rows:ident, $(pad: $pad:ident,)? pin: $pin:ident,
     ) => {
         $(#[$doc])*
         #[derive(Clone, Copy)]
@@ -46,6 +47,16 @@ macro_rules! vector {
                 // SAFETY: the caller's messages are readable from `at` for a block.
                 unsafe { crate::simd::x86::$transpose::<Self>(proof, messages, at) }
             }
+            #[inline(always)]
+            unsafe fn store_rows(
+                state: &[Self; 8],
+                words: usize,
+                rows: *mut [u8; crate::algorithm::MAX_DIGEST_BYTES],
+            ) {
+                // SAFETY: the caller's rows.
+                unsafe { crate::simd::x86::$rows::<Self>(state, words, rows) }
+            }
+            crate::simd::x86::vector!(@pad $($pad)?);
             #[inline(always)]
             fn prefetch(line: *const u8) {
                 unsafe { _mm_prefetch::<_MM_HINT_T0>(line.cast()) }
@@ -123,6 +134,17 @@ macro_rules! vector {
         }
     };
 
+    (@pad) => {};
+    (@pad $pad:ident) => {
+        #[inline(always)]
+        unsafe fn pad(_: Self::Proof, message: &[u8], at: usize, block: *mut u8) {
+            for line in 0..BLOCK_WORDS * size_of::<Self::Word>() / 64 {
+                // SAFETY: the caller's block has so many lines.
+                unsafe { $pad(message, at + 64 * line, block.add(64 * line)) };
+            }
+        }
+    };
+
     (@ternary none) => {};
     (@ternary $ternary:ident) => {
         // The immediate is the function's truth table: bit `4 * self + 2 * a + b` is its value.
@@ -152,7 +174,7 @@ pub(super) use vector;
 
 /// Defines how a register is loaded and shuffled by its 128-bit parts: see [`Parts`].
 macro_rules! parts {
-    ($name:ident: $load_parts:ident, $low_32:ident, $high_32:ident, $low_64:ident, $high_64:ident) => {
+    ($name:ident: $load_parts:ident, $store_parts:ident, $low_32:ident, $high_32:ident, $low_64:ident, $high_64:ident) => {
         // SAFETY, for the intrinsics below: the vector or the proof at hand proves them.
         #[allow(clippy::undocumented_unsafe_blocks, reason = "the comment above holds for every one of them")]
         impl crate::simd::x86::Parts for $name {
@@ -162,6 +184,11 @@ macro_rules! parts {
                 Self(unsafe {
                     $load_parts::<{ crate::simd::x86::lanes_per_part::<<Self as Vector>::Word>() }>(messages, at)
                 })
+            }
+            #[inline(always)]
+            unsafe fn store_parts(self, to: *mut u8, apart: usize) {
+                // SAFETY: the caller's bytes.
+                unsafe { $store_parts(self.0, to, apart) }
             }
             #[inline(always)]
             fn unpack_low_32(self, other: Self) -> Self {
@@ -252,6 +279,11 @@ pub(crate) trait Parts: Vector {
     /// # Safety
     /// Each of those messages is readable for 16 bytes from `at`.
     unsafe fn load_parts(proof: Self::Proof, messages: *const &[u8], at: usize) -> Self;
+    /// Stores each part, so many bytes apart.
+    ///
+    /// # Safety
+    /// 16 bytes are writable for each part.
+    unsafe fn store_parts(self, to: *mut u8, apart: usize);
     fn unpack_low_32(self, other: Self) -> Self;
     fn unpack_high_32(self, other: Self) -> Self;
     fn unpack_low_64(self, other: Self) -> Self;
@@ -346,6 +378,56 @@ pub(super) unsafe fn shuffle_pairs<V: Parts>(
                 }
             }
         }
+    }
+}
+
+/// Words of 32 bits as [`Vector::store_rows`] wants them.
+///
+/// # Safety
+/// `rows` is writable for `LANES` rows.
+#[inline(always)]
+pub(super) unsafe fn rows_32<V: Parts>(state: &[V; 8], words: usize, rows: *mut [u8; MAX_DIGEST_BYTES]) {
+    for quarter in 0..words.div_ceil(4) {
+        let [a, b, c, d] = [0, 1, 2, 3].map(|i| state[4 * quarter + i]);
+        let (ab_low, ab_high) = (a.unpack_low_32(b), a.unpack_high_32(b));
+        let (cd_low, cd_high) = (c.unpack_low_32(d), c.unpack_high_32(d));
+        let lanes = [
+            ab_low.unpack_low_64(cd_low),
+            ab_low.unpack_high_64(cd_low),
+            ab_high.unpack_low_64(cd_high),
+            ab_high.unpack_high_64(cd_high),
+        ];
+        for (i, lanes) in lanes.into_iter().enumerate() {
+            // SAFETY: the caller's rows, every fourth of which is one of these; a row has four quarters.
+            unsafe { lanes.store_parts(rows.add(i).cast::<u8>().add(16 * quarter), 4 * MAX_DIGEST_BYTES) };
+        }
+    }
+}
+
+/// Words of 64 bits as [`Vector::store_rows`] wants them.
+///
+/// # Safety
+/// `rows` is writable for `LANES` rows.
+#[inline(always)]
+pub(super) unsafe fn rows_64<V: Parts>(state: &[V; 8], words: usize, rows: *mut [u8; MAX_DIGEST_BYTES]) {
+    for pair in 0..words.div_ceil(2) {
+        let (a, b) = (state[2 * pair], state[2 * pair + 1]);
+        for (i, lanes) in [a.unpack_low_64(b), a.unpack_high_64(b)].into_iter().enumerate() {
+            // SAFETY: the caller's rows, every second of which is one of these; a row has four pairs.
+            unsafe { lanes.store_parts(rows.add(i).cast::<u8>().add(16 * pair), 2 * MAX_DIGEST_BYTES) };
+        }
+    }
+}
+
+/// One lane's words as [`Vector::store_rows`] wants them.
+///
+/// # Safety
+/// `rows` is writable for a row.
+#[inline(always)]
+pub(super) unsafe fn rows_one<V: Vector>(state: &[V; 8], words: usize, rows: *mut [u8; MAX_DIGEST_BYTES]) {
+    for (i, state) in state.iter().enumerate().take(words) {
+        // SAFETY: a row has room for every word of a state. `V::store` takes any alignment.
+        unsafe { state.store(rows.cast::<u8>().add(i * V::Word::BYTES).cast()) };
     }
 }
 

@@ -13,7 +13,7 @@ const AWAKE: Duration = Duration::from_micros(50);
 
 /// The pool, or none where there is one core, where threads cannot be made, or in a process forked after it was made:
 /// threads do not survive a fork, and waiting for them would hang.
-pub(super) fn get() -> Option<&'static ThreadPool> {
+fn get() -> Option<&'static ThreadPool> {
     static POOL: OnceLock<Option<(ThreadPool, u32)>> = OnceLock::new();
     let (pool, process) = POOL.get_or_init(make).as_ref()?;
     (*process == std::process::id()).then_some(pool)
@@ -26,10 +26,34 @@ static BUSY: AtomicUsize = AtomicUsize::new(0);
 ///
 /// A batch only counts on threads that are idle: one queued behind another batch would be waited for until that other,
 /// however large, is done.
-pub(super) struct Promise(());
+struct Promise(());
+
+/// The cores that a batch has: the caller's, and those of the threads that are promised to it.
+pub(crate) struct Cores(Option<(&'static ThreadPool, Vec<Promise>)>);
+
+impl Cores {
+    /// As many as are idle, `most` at the most.
+    pub(super) fn promised(most: usize) -> Self {
+        let pool = if most > 1 { get() } else { None };
+        let promised = pool.map(|pool| (pool, promise(pool, most - 1).collect::<Vec<_>>()));
+        Cores(promised.filter(|(_, promises)| !promises.is_empty()))
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        1 + self.0.as_ref().map_or(0, |(_, promises)| promises.len())
+    }
+
+    /// Runs `work` on each of them, until it has returned everywhere.
+    pub(crate) fn run(self, work: impl Fn() + Sync) {
+        match self.0 {
+            None => work(),
+            Some((pool, promises)) => run(pool, promises, work),
+        }
+    }
+}
 
 /// As many idle threads as there are, `most` at the most.
-pub(super) fn promise(pool: &ThreadPool, most: usize) -> impl Iterator<Item = Promise> {
+fn promise(pool: &ThreadPool, most: usize) -> impl Iterator<Item = Promise> {
     let claim = |busy: usize| (busy < pool.current_num_threads()).then_some(busy + 1);
     (0..most)
         .map_while(move |_| BUSY.fetch_update(Ordering::Relaxed, Ordering::Relaxed, claim).ok().map(|_| Promise(())))
@@ -42,7 +66,7 @@ impl Drop for Promise {
 }
 
 /// Runs `work` here and on the threads that were promised, until it has returned everywhere.
-pub(super) fn run(pool: &ThreadPool, promises: Vec<Promise>, work: impl Fn() + Sync) {
+fn run(pool: &ThreadPool, promises: Vec<Promise>, work: impl Fn() + Sync) {
     /// Batches begun so far: threads that stay awake look for a change.
     static BATCHES: AtomicUsize = AtomicUsize::new(0);
 

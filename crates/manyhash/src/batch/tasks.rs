@@ -76,9 +76,11 @@ impl<'a, M, O> Task<'a, M, O> {
 /// One core's way through the tasks: messages in the order that suits its lanes, digests to their places.
 pub(super) struct Reader<'q, 'a, M, O> {
     queue: &'q Queue<'a, M, O>,
-    /// The messages of the task in hand, and which of them are left, the shortest first: they are taken from the end.
+    /// The messages of the task in hand, and which of them are left, the longest last: they are taken from the end.
     messages: &'a [M],
     left: Vec<u32>,
+    /// Bytes of a short message at the most. The order of these does not matter.
+    short: usize,
     /// The output of every task taken so far.
     outputs: Vec<&'a mut [O]>,
 }
@@ -91,8 +93,8 @@ pub(super) struct Place {
 }
 
 impl<'q, 'a, M: AsRef<[u8]>, O> Reader<'q, 'a, M, O> {
-    pub(super) fn new(queue: &'q Queue<'a, M, O>) -> Self {
-        Reader { queue, messages: &[], left: Vec::new(), outputs: Vec::new() }
+    pub(super) fn new(queue: &'q Queue<'a, M, O>, short: usize) -> Self {
+        Reader { queue, messages: &[], left: Vec::new(), short, outputs: Vec::new() }
     }
 
     pub(super) fn next(&mut self) -> Option<(&'a [u8], Place)> {
@@ -100,9 +102,13 @@ impl<'q, 'a, M: AsRef<[u8]>, O> Reader<'q, 'a, M, O> {
             let task = self.queue.take()?;
             self.messages = task.messages;
             self.outputs.push(task.output);
-            self.left.extend((0..task.messages.len() as u32).rev());
+            let all = || (0..task.messages.len() as u32).rev();
+            let length = |message: &u32| task.messages[*message as usize].as_ref().len();
+            self.left.extend(all().filter(|message| length(message) <= self.short));
+            let short = self.left.len();
+            self.left.extend(all().filter(|message| length(message) > self.short));
             // Equal lengths, the usual case, are found in order at once.
-            self.left.sort_by_key(|message| task.messages[*message as usize].as_ref().len());
+            self.left[short..].sort_by_key(length);
         }
         let message = self.left.pop()?;
         if let Some(later) = self.left.len().checked_sub(AHEAD).and_then(|i| self.left.get(i)) {

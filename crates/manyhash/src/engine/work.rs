@@ -7,6 +7,7 @@ use super::JobError;
 use super::slots::Id;
 use crate::family::with_family;
 use crate::lanes::Planned;
+use crate::running::Prefix;
 use crate::stream::{FamilyRows, Variant, finalize_many, update_messages};
 use crate::{Algorithm, Digest, Stream, batch};
 use manyhash_core::algorithm::MAX_BLOCK_BYTES;
@@ -283,7 +284,7 @@ impl<B: AsRef<[u8]> + Send> Messages for Batch<B> {
             let mut digests = vec![Digest::default(); slices.len()];
             with_family!(algorithm, F, start => {
                 let lanes = || F::rows(rows).of(F::plan());
-                batch::fill_here(lanes, start, &slices, &mut digests, |bytes| Digest::new(bytes, algorithm));
+                batch::fill_here(lanes, Prefix::none(start), &slices, &mut digests, |bytes| Digest::new(bytes, algorithm));
             });
             digests
         });

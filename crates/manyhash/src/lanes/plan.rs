@@ -7,6 +7,7 @@
 //! and lanes would then be slower than none.
 
 use super::Advance;
+use crate::short::ShortPlan;
 use manyhash_core::kernel::MAX_LANES;
 use manyhash_core::{Backend, Family, Kernel, LaneStates, Md5, Sha1, Sha256, Sha512};
 use std::sync::OnceLock;
@@ -19,6 +20,9 @@ pub(crate) trait Planned: Family {
 
     /// The plan for the backend in use, measured at the first call.
     fn plan() -> &'static Plan<Self>;
+
+    /// The same for whole short messages.
+    fn short_plan() -> &'static ShortPlan<Self>;
 }
 
 macro_rules! planned {
@@ -33,6 +37,11 @@ macro_rules! planned {
                 fn plan() -> &'static Plan<Self> {
                     static PLAN: OnceLock<Plan<$family>> = OnceLock::new();
                     PLAN.get_or_init(|| Plan::measure(crate::backend::in_use()))
+                }
+
+                fn short_plan() -> &'static ShortPlan<Self> {
+                    static PLAN: OnceLock<ShortPlan<$family>> = OnceLock::new();
+                    PLAN.get_or_init(|| ShortPlan::measure(crate::backend::in_use()))
                 }
             }
         )*

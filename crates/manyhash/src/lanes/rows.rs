@@ -56,4 +56,8 @@ impl<F: Family> Advance<F> for Watched<'_, F> {
         self.rows.add(messages.len(), blocks);
         self.plan.compress(states, messages, blocks);
     }
+
+    fn count(&self, lanes: usize, rows: usize) {
+        self.rows.add(lanes, rows);
+    }
 }

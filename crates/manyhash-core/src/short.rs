@@ -1,0 +1,176 @@
+//! Kernels for whole short messages: padded, hashed from one state and written out, a row at a time.
+//!
+//! A message of a block or two is over before a lane has warmed up, so that what is around the rounds counts as much as
+//! they do: padding, turning rows into lanes and states into digests. Here all of it is done in vectors.
+
+use crate::algorithm::{Compress, Family, MAX_DIGEST_BYTES, State};
+use crate::kernel::MAX_LANES;
+use crate::simd::feed::Idle;
+use crate::simd::{BLOCK_WORDS, Vector};
+use core::fmt;
+
+/// One compression function compiled for one backend and one number of lanes, for whole short messages.
+pub struct ShortKernel<F: Family> {
+    name: &'static str,
+    lanes: usize,
+    run: Run<F>,
+}
+
+/// # Safety
+/// `messages` are a whole number of times the kernel's lanes, each padded to `blocks` blocks; `digests` is writable for as
+/// many; the CPU has the kernel's instructions.
+pub(crate) type Run<F> =
+    unsafe fn(start: &State<F>, before: usize, messages: &[&[u8]], blocks: usize, digests: *mut [u8; MAX_DIGEST_BYTES]);
+
+impl<F: Family> Clone for ShortKernel<F> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<F: Family> Copy for ShortKernel<F> {}
+
+impl<F: Family> fmt::Debug for ShortKernel<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ShortKernel").field("name", &self.name).field("lanes", &self.lanes).finish()
+    }
+}
+
+/// Bytes of a message, with those before it, at the most: its length in bits is one word of any algorithm.
+pub const MAX_SHORT_BYTES: usize = 1 << 28;
+
+impl<F: Family> ShortKernel<F> {
+    /// # Safety
+    /// `run` keeps to [`Run`] for this number of lanes, and the CPU has its instructions.
+    pub(crate) unsafe fn new(name: &'static str, lanes: usize, run: Run<F>) -> Self {
+        assert!(lanes <= MAX_LANES, "there are as many rows of digests");
+        ShortKernel { name, lanes, run }
+    }
+
+    /// What it is made of, as [`Kernel::name`](crate::Kernel::name).
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// Messages that it hashes at once. It takes the same time for fewer.
+    pub fn lanes(&self) -> usize {
+        self.lanes
+    }
+
+    /// Hashes messages that are padded to the same number of blocks ([`Family::final_blocks`]), each as if `before`
+    /// bytes, whole blocks that led to the state `start`, preceded it.
+    ///
+    /// Of each digest, the first [`Algorithm::digest_bytes`](crate::Algorithm::digest_bytes) count.
+    ///
+    /// # Panics
+    /// If there is not one digest for each message, if messages are padded to different numbers of blocks, if `before` is
+    /// no whole number of blocks, or if that and a message together reach [`MAX_SHORT_BYTES`].
+    pub fn hash(&self, start: &State<F>, before: usize, messages: &[&[u8]], digests: &mut [[u8; MAX_DIGEST_BYTES]]) {
+        assert!(messages.len() == digests.len(), "one digest for each message");
+        assert!(before.is_multiple_of(F::BLOCK_BYTES), "only whole blocks can precede a message");
+        let Some(first) = messages.first() else { return };
+        assert!(before < MAX_SHORT_BYTES && first.len() < MAX_SHORT_BYTES - before, "the messages are short");
+        let blocks = F::final_blocks(first.len());
+        // Lengths that are padded to so many blocks.
+        let most = blocks * F::BLOCK_BYTES - 1 - F::LENGTH_BYTES;
+        let least = (most + 1).saturating_sub(F::BLOCK_BYTES);
+        let alike = messages.iter().all(|message| (least..=most).contains(&message.len()));
+        assert!(alike, "messages of one number of blocks");
+        let whole = messages.len() / self.lanes * self.lanes;
+        if whole > 0 {
+            // SAFETY: whole groups, of as many blocks, as was checked; a digest for each; a `ShortKernel` only exists
+            // where the CPU has its instructions.
+            unsafe { (self.run)(start, before, &messages[..whole], blocks, digests.as_mut_ptr()) }
+        }
+        let (rest, digests) = (&messages[whole..], &mut digests[whole..]);
+        if let Some(first) = rest.first() {
+            let mut filled = [*first; MAX_LANES];
+            filled[..rest.len()].copy_from_slice(rest);
+            let mut rows = [[0; MAX_DIGEST_BYTES]; MAX_LANES];
+            // SAFETY: as above; the lanes left over hash the first message again, into rows of their own.
+            unsafe { (self.run)(start, before, &filled[..self.lanes], blocks, rows.as_mut_ptr()) }
+            digests.copy_from_slice(&rows[..rest.len()]);
+        }
+    }
+}
+
+/// The short kernels of one family on one backend, no two of one name.
+#[derive(Clone, Debug)]
+pub struct ShortKernelSet<F: Family> {
+    kernels: [Option<ShortKernel<F>>; MAX_KERNELS],
+}
+
+const MAX_KERNELS: usize = 3;
+
+impl<F: Family> Default for ShortKernelSet<F> {
+    fn default() -> Self {
+        ShortKernelSet { kernels: [None; MAX_KERNELS] }
+    }
+}
+
+impl<F: Family> ShortKernelSet<F> {
+    /// Every kernel of the set.
+    pub fn iter(&self) -> impl Iterator<Item = ShortKernel<F>> + '_ {
+        self.kernels.iter().copied().flatten()
+    }
+
+    pub(crate) fn push(&mut self, kernel: ShortKernel<F>) {
+        let free = self.kernels.iter_mut().find(|slot| slot.is_none());
+        *free.expect("MAX_KERNELS counts every kernel of a family") = Some(kernel);
+    }
+}
+
+/// Hashes messages in the lanes of one vector; compiled into each entry of [`crate::backend`].
+///
+/// # Safety
+/// That of [`Run`], for `V::LANES` lanes.
+#[inline(always)]
+pub(crate) unsafe fn run<F: Compress, V: Vector<Word = F::Word>>(
+    proof: V::Proof,
+    start: &State<F>,
+    before: usize,
+    messages: &[&[u8]],
+    blocks: usize,
+    digests: *mut [u8; MAX_DIGEST_BYTES],
+) {
+    // A block for each lane is as many bytes as a block of vectors.
+    let mut padded = [V::splat(proof, F::Word::default()); BLOCK_WORDS];
+    let padded: *mut u8 = padded.as_mut_ptr().cast();
+    let row = |lane: usize| core::ptr::slice_from_raw_parts(padded.wrapping_add(lane * F::BLOCK_BYTES), F::BLOCK_BYTES);
+    let rows: [*const [u8]; MAX_LANES] = core::array::from_fn(|lane| row(lane.min(V::LANES - 1)));
+    let mut bits = [F::Word::default(); MAX_LANES];
+
+    for (group, messages) in messages.chunks_exact(V::LANES).enumerate() {
+        for (bits, message) in bits.iter_mut().zip(messages) {
+            // Below 2^31, as `MAX_SHORT_BYTES` has it.
+            *bits = F::Word::from(((before + message.len()) * 8) as u32);
+        }
+        let mut state = [V::splat(proof, F::Word::default()); 8];
+        for (state, word) in state.iter_mut().zip(start).take(F::STATE_WORDS) {
+            *state = V::splat(proof, *word);
+        }
+        for block in 0..blocks {
+            for (lane, message) in messages.iter().enumerate() {
+                // SAFETY: each lane has a block among the padded ones.
+                unsafe { V::pad(proof, message, block * F::BLOCK_BYTES, padded.add(lane * F::BLOCK_BYTES)) };
+            }
+            // SAFETY: a row for each lane, a block long. As references they are used only within these lines, where nobody
+            // writes to what they refer to.
+            let mut words = unsafe { V::load_block(proof, rows.as_ptr().cast(), 0) };
+            if F::BIG_ENDIAN {
+                words = words.map(V::swap_bytes);
+            }
+            if block + 1 == blocks {
+                // FIPS 180-4, 5.1 and RFC 1321, 3.2: the length in two words, of which the upper one is 0.
+                // SAFETY: there are bits for more lanes than any vector has.
+                words[if F::BIG_ENDIAN { 15 } else { 14 }] = unsafe { V::load(proof, bits.as_ptr()) };
+            }
+            F::compress(proof, &mut state, words, Idle);
+        }
+        if F::BIG_ENDIAN {
+            state = state.map(V::swap_bytes);
+        }
+        // SAFETY: the caller's digests are as many as its messages.
+        unsafe { V::store_rows(&state, F::STATE_WORDS, digests.add(group * V::LANES)) };
+    }
+}

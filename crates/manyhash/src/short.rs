@@ -1,0 +1,149 @@
+//! Whole short messages, grouped by the number of their blocks.
+//!
+//! A message of a few blocks would leave the refilling lanes as soon as it has come. Here as many messages of one number
+//! of blocks as fill the lanes are hashed together, from padding to digest, and never stop for each other.
+
+use crate::lanes::Planned;
+use crate::running::{self, Prefix};
+use manyhash_core::algorithm::MAX_DIGEST_BYTES;
+use manyhash_core::kernel::MAX_LANES;
+use manyhash_core::{Backend, Family, ShortKernel, State};
+use std::time::{Duration, Instant};
+
+/// Blocks of a short message at the most. Longer ones are as well off in the refilling lanes, where nothing is copied.
+const MAX_BLOCKS: usize = 8;
+
+/// Messages that wait for each other at the most: some times the lanes of any kernel, so that a call is worth it.
+const GROUP: usize = 2 * MAX_LANES;
+
+/// The kernel for short messages that costs least for each of them, and how many are worth a call of it.
+#[derive(Debug)]
+pub(crate) struct ShortPlan<F: Family> {
+    kernel: ShortKernel<F>,
+    worth: usize,
+}
+
+/// How long the kernels are measured: as in [`Plan`](crate::lanes::Plan), power for wide registers takes its time to come.
+const TIME: Duration = Duration::from_millis(1);
+
+/// Timings of each kernel at the least.
+const ROUNDS: usize = 3;
+
+impl<F: Planned> ShortPlan<F> {
+    pub(crate) fn measure(backend: Backend) -> Self {
+        let data = [0x55; 16];
+        let messages = [&data[..]; GROUP];
+        let start = State::<F>::default();
+        let mut digests = [[0; MAX_DIGEST_BYTES]; GROUP];
+        let mut costs: Vec<_> = F::short_kernels(backend).iter().map(|kernel| (kernel, Duration::MAX)).collect();
+        let mut alone = Duration::MAX;
+        let begin = Instant::now();
+        let mut rounds = 0;
+        while rounds < ROUNDS || begin.elapsed() < TIME {
+            for (kernel, least) in &mut costs {
+                let time = Instant::now();
+                kernel.hash(&start, 0, &messages, &mut digests);
+                *least = time.elapsed().min(*least);
+            }
+            let time = Instant::now();
+            for (message, digest) in messages.iter().zip(&mut digests) {
+                *digest = running::digest::<F>(Prefix::none(start), std::hint::black_box(message));
+            }
+            alone = time.elapsed().min(alone);
+            rounds += 1;
+        }
+        let Some((kernel, cost)) = costs.into_iter().min_by_key(|(_, cost)| *cost) else {
+            unreachable!("every backend has a kernel for short messages of every family")
+        };
+        let group = cost.as_secs_f64() * kernel.lanes() as f64;
+        let worth = (group / alone.as_secs_f64().max(f64::MIN_POSITIVE)).ceil() as usize;
+        ShortPlan { kernel, worth }
+    }
+}
+
+/// Short messages that wait for others of as many blocks. `Tag` says where a message's digest goes.
+pub(crate) struct Shorts<'m, F: Family, Tag> {
+    plan: &'static ShortPlan<F>,
+    prefix: Prefix<F>,
+    /// By the number of blocks less one.
+    groups: [Group<'m, Tag>; MAX_BLOCKS],
+    digests: Box<[[u8; MAX_DIGEST_BYTES]; GROUP]>,
+}
+
+struct Group<'m, Tag> {
+    messages: Vec<&'m [u8]>,
+    tags: Vec<Tag>,
+}
+
+impl<'m, F: Planned, Tag: Copy> Shorts<'m, F, Tag> {
+    pub(crate) fn new(prefix: Prefix<F>) -> Self {
+        let groups = std::array::from_fn(|_| Group { messages: Vec::new(), tags: Vec::new() });
+        Shorts { plan: F::short_plan(), prefix, groups, digests: Box::new([[0; MAX_DIGEST_BYTES]; GROUP]) }
+    }
+
+    /// Takes a message, and gives digests to `done` if a group is full with it.
+    ///
+    /// # Errors
+    /// If it is too long; nothing is done with it.
+    #[inline]
+    pub(crate) fn push(&mut self, message: &'m [u8], tag: Tag, done: &mut impl Done<Tag>) -> Result<(), TooLong> {
+        if message.len() > most::<F>() {
+            return Err(TooLong);
+        }
+        let blocks = F::final_blocks(message.len());
+        let group = &mut self.groups[blocks - 1];
+        group.messages.push(message);
+        group.tags.push(tag);
+        if group.messages.len() == GROUP {
+            self.flush_group(blocks, done);
+        }
+        Ok(())
+    }
+
+    /// Gives the digests of all that wait to `done`.
+    pub(crate) fn flush(&mut self, done: &mut impl Done<Tag>) {
+        (1..=MAX_BLOCKS).for_each(|blocks| self.flush_group(blocks, done));
+    }
+
+    fn flush_group(&mut self, blocks: usize, done: &mut impl Done<Tag>) {
+        let Shorts { plan, prefix, groups, digests } = self;
+        let Group { messages, tags } = &mut groups[blocks - 1];
+        let digests = &mut digests[..messages.len()];
+        let lanes = plan.kernel.lanes();
+        let rest = messages.len() % lanes;
+        let together = if rest >= plan.worth { messages.len() } else { messages.len() - rest };
+        plan.kernel.hash(&prefix.state, prefix.bytes, &messages[..together], &mut digests[..together]);
+        for (message, digest) in messages.iter().zip(&mut *digests).skip(together) {
+            *digest = running::digest::<F>(*prefix, message);
+        }
+        done.rows(lanes, messages.len() / lanes * blocks);
+        done.rows(if together == messages.len() { rest } else { 1 }, if rest == 0 { 0 } else { blocks });
+        tags.iter().zip(digests).for_each(|(tag, digest)| done.digest(*tag, digest));
+        messages.clear();
+        tags.clear();
+    }
+}
+
+/// What is done with digests.
+pub(crate) trait Done<Tag> {
+    fn digest(&mut self, tag: Tag, digest: &[u8; MAX_DIGEST_BYTES]);
+
+    /// So many rows of blocks, with so many lanes in use, were hashed for them.
+    fn rows(&mut self, _lanes: usize, _rows: usize) {}
+}
+
+impl<Tag, D: FnMut(Tag, &[u8; MAX_DIGEST_BYTES])> Done<Tag> for D {
+    #[inline]
+    fn digest(&mut self, tag: Tag, digest: &[u8; MAX_DIGEST_BYTES]) {
+        self(tag, digest);
+    }
+}
+
+/// Bytes of a short message at the most.
+pub(crate) fn most<F: Family>() -> usize {
+    MAX_BLOCKS * F::BLOCK_BYTES - F::LENGTH_BYTES - 1
+}
+
+/// The message has more blocks than a short one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct TooLong;
