@@ -6,6 +6,8 @@
 
 mod algorithm;
 mod buffer;
+mod column;
+mod files;
 mod hasher;
 mod many;
 
@@ -17,6 +19,10 @@ use pyo3::prelude::*;
 mod _manyhash {
     use super::*;
 
+    #[pymodule_export]
+    use column::{Array, ChunkedArray, digest_column};
+    #[pymodule_export]
+    use files::digest_files;
     #[pymodule_export]
     use hasher::{Hasher, md5, new, sha1, sha224, sha256, sha384, sha512, sha512_256, update_many};
     #[pymodule_export]

@@ -12,8 +12,12 @@ A ``name`` is hashlib's, or one of the usual spellings: ``sha256``, ``SHA-256``,
 from ._file import file_digest
 from ._manyhash import (
     HASH,
+    Array,
+    ChunkedArray,
     __version__,
     algorithms as _algorithms,
+    digest_column,
+    digest_files,
     digest_many,
     hexdigest_many,
     md5,
@@ -34,9 +38,13 @@ algorithms_available: set[str] = set(_algorithms)
 algorithms_guaranteed: set[str] = set(_algorithms)
 
 __all__ = [
+    "Array",
+    "ChunkedArray",
     "HASH",
     "algorithms_available",
     "algorithms_guaranteed",
+    "digest_column",
+    "digest_files",
     "digest_many",
     "file_digest",
     "hexdigest_many",

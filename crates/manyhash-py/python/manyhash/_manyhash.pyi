@@ -1,5 +1,6 @@
-from collections.abc import Iterable, Sequence
-from typing import final
+from collections.abc import Callable, Iterable
+from os import PathLike
+from typing import Any, Protocol, final, overload
 
 from typing_extensions import Buffer
 
@@ -30,3 +31,45 @@ def new(name: str, data: Buffer = b"", *, usedforsecurity: bool = True, string: 
 def digest_many(name: str, buffers: Iterable[Buffer]) -> list[bytes]: ...
 def hexdigest_many(name: str, buffers: Iterable[Buffer]) -> list[str]: ...
 def update_many(objects: Iterable[HASH], buffers: Iterable[Buffer]) -> None: ...
+
+class _ArrowArray(Protocol):
+    def __arrow_c_array__(self, requested_schema: object | None = None) -> tuple[object, object]: ...
+
+class _ArrowStream(Protocol):
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+
+@final
+class Array:
+    def __arrow_c_schema__(self) -> object: ...
+    def __arrow_c_array__(self, requested_schema: object | None = None) -> tuple[object, object]: ...
+    def __len__(self) -> int: ...
+
+@final
+class ChunkedArray:
+    def __arrow_c_schema__(self) -> object: ...
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+    def __len__(self) -> int: ...
+
+@overload
+def digest_column(name: str, array: _ArrowArray, *, hex: bool = False) -> Array: ...
+@overload
+def digest_column(name: str, array: _ArrowStream, *, hex: bool = False) -> ChunkedArray: ...
+
+_Path = str | bytes | PathLike[str] | PathLike[bytes]
+
+@overload
+def digest_files(
+    name: str,
+    paths: Iterable[_Path],
+    *,
+    threads: int | None = None,
+    progress: Callable[[int, int], Any] | None = None,
+) -> list[bytes | OSError]: ...
+@overload
+def digest_files(
+    name: Iterable[str],
+    paths: Iterable[_Path],
+    *,
+    threads: int | None = None,
+    progress: Callable[[int, int], Any] | None = None,
+) -> list[dict[str, bytes] | OSError]: ...
