@@ -2,34 +2,55 @@
 
 use crate::algorithm;
 use crate::buffer::Messages;
-use manyhash::Digest;
+use manyhash::{Batch, Digest};
+use pyo3::PyTypeInfo;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
 
-fn digests(name: &str, buffers: &Bound<'_, PyAny>) -> PyResult<Vec<Digest>> {
-    let algorithm = algorithm::parse(name)?;
+/// Short messages hashed at a time: their digests are still in the cache when Python's objects are made of them.
+const CHUNK: usize = 8192;
+
+/// Bytes a message, on average, up to which it is the objects and not the hashing that takes the time. Longer ones are
+/// hashed all at once, so that the longest can start first.
+const SHORT: usize = 1024;
+
+/// An object for each digest.
+fn objects<'py, T: PyTypeInfo>(
+    name: &str,
+    buffers: &Bound<'py, PyAny>,
+    mut object: impl FnMut(Python<'py>, &Digest) -> Bound<'py, T>,
+) -> PyResult<Bound<'py, PyList>> {
+    let (py, batch) = (buffers.py(), Batch::new(algorithm::parse(name)?));
     let messages = Messages::of(buffers)?;
-    let slices = messages.slices();
-    Ok(buffers.py().detach(|| manyhash::digest_many(algorithm, slices)))
+    let messages = messages.slices();
+    let bytes = messages.iter().fold(0_usize, |sum, message| sum.saturating_add(message.len()));
+    let chunk = if bytes / SHORT < messages.len() { CHUNK } else { messages.len().max(1) };
+    let mut digests = vec![Digest::default(); chunk.min(messages.len())];
+    let mut objects = Vec::with_capacity(messages.len());
+    for messages in messages.chunks(chunk) {
+        let digests = &mut digests[..messages.len()];
+        // There is a digest for each message.
+        let _ = py.detach(|| batch.digest_many_into(messages, digests));
+        objects.extend(digests.iter().map(|digest| object(py, digest)));
+    }
+    // Only now: others could find a list that is not full by the garbage collector.
+    PyList::new(py, objects)
 }
 
 /// The digests of many buffers, in their order, computed on all cores. Other threads run Python meanwhile.
 #[pyfunction]
 pub(crate) fn digest_many<'py>(name: &str, buffers: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
-    let (py, digests) = (buffers.py(), digests(name, buffers)?);
-    PyList::new(py, digests.iter().map(|digest| PyBytes::new(py, digest.as_bytes())))
+    objects(name, buffers, |py, digest| PyBytes::new(py, digest.as_bytes()))
 }
 
 /// As digest_many, in hexadecimal.
 #[pyfunction]
 pub(crate) fn hexdigest_many<'py>(name: &str, buffers: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
-    let (py, digests) = (buffers.py(), digests(name, buffers)?);
     let mut hex = [0; 128];
-    let strings = digests.iter().map(|digest| {
+    objects(name, buffers, |py, digest| {
         let hex = &mut hex[..2 * digest.as_bytes().len()];
         // There is room for two digits a byte, and they are ASCII.
         let _ = const_hex::encode_to_slice(digest.as_bytes(), hex);
         PyString::new(py, str::from_utf8(hex).unwrap_or_default())
-    });
-    PyList::new(py, strings)
+    })
 }
