@@ -64,7 +64,7 @@ impl<'py> Exported<'py> {
         Ok(exported)
     }
 
-    fn as_slice(&self) -> &[u8] {
+    pub(crate) fn as_slice(&self) -> &[u8] {
         if self.view.len == 0 {
             // Its pointer may be null.
             return &[];

@@ -7,6 +7,7 @@
 mod algorithm;
 mod buffer;
 mod column;
+mod engine;
 mod files;
 mod hasher;
 mod many;
@@ -21,6 +22,8 @@ mod _manyhash {
 
     #[pymodule_export]
     use column::{Array, ChunkedArray, digest_column};
+    #[pymodule_export]
+    use engine::{Engine, Stream};
     #[pymodule_export]
     use files::digest_files;
     #[pymodule_export]

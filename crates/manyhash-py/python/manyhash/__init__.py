@@ -14,6 +14,8 @@ from ._manyhash import (
     HASH,
     Array,
     ChunkedArray,
+    Engine,
+    Stream,
     __version__,
     algorithms as _algorithms,
     digest_column,
@@ -40,7 +42,9 @@ algorithms_guaranteed: set[str] = set(_algorithms)
 __all__ = [
     "Array",
     "ChunkedArray",
+    "Engine",
     "HASH",
+    "Stream",
     "algorithms_available",
     "algorithms_guaranteed",
     "digest_column",

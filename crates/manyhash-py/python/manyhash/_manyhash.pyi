@@ -1,6 +1,7 @@
-from collections.abc import Callable, Iterable
+from asyncio import Future
+from collections.abc import Callable, Iterable, Sequence
 from os import PathLike
-from typing import Any, Protocol, final, overload
+from typing import Any, Generic, Protocol, TypeVar, final, overload
 
 from typing_extensions import Buffer
 
@@ -67,9 +68,28 @@ def digest_files(
 ) -> list[bytes | OSError]: ...
 @overload
 def digest_files(
-    name: Iterable[str],
+    name: Sequence[str],
     paths: Iterable[_Path],
     *,
     threads: int | None = None,
     progress: Callable[[int, int], Any] | None = None,
 ) -> list[dict[str, bytes] | OSError]: ...
+
+_Digest = TypeVar("_Digest", bytes, tuple[bytes, ...])
+
+@final
+class Engine:
+    def __new__(cls, threads: int | None = None, memory: int | None = None) -> Engine: ...
+    @overload
+    def digest(self, name: str, data: Buffer) -> Future[bytes]: ...
+    @overload
+    def digest(self, name: Sequence[str], data: Buffer) -> Future[tuple[bytes, ...]]: ...
+    @overload
+    def stream(self, name: str) -> Stream[bytes]: ...
+    @overload
+    def stream(self, name: Sequence[str]) -> Stream[tuple[bytes, ...]]: ...
+
+@final
+class Stream(Generic[_Digest]):
+    def write(self, data: Buffer) -> Future[None]: ...
+    def finish(self) -> Future[_Digest]: ...
