@@ -83,16 +83,18 @@ impl Drop for Exported<'_> {
     }
 }
 
-/// The bytes of many objects.
+/// The bytes of many objects, a group at a time.
 pub(crate) struct Messages<'py> {
-    /// They borrow from the two fields below.
+    /// A group's bytes, which borrow from the two fields below.
     slices: Vec<&'static [u8]>,
-    _objects: Bound<'py, PyTuple>,
-    _exported: Vec<Exported<'py>>,
+    exported: Vec<Exported<'py>>,
+    objects: Bound<'py, PyTuple>,
+    /// The first object of the next group.
+    next: usize,
 }
 
 impl<'py> Messages<'py> {
-    /// Borrows the bytes of everything that `iterable` yields.
+    /// Of everything that `iterable` yields.
     pub(crate) fn of(iterable: &Bound<'py, PyAny>) -> PyResult<Self> {
         if iterable.is_instance_of::<PyString>() || iterable.is_instance_of::<PyBytes>() {
             return Err(PyTypeError::new_err("expected an iterable of buffers, not one message"));
@@ -104,32 +106,44 @@ impl<'py> Messages<'py> {
         let objects = unsafe {
             Bound::from_owned_ptr_or_err(py, ffi::PySequence_Tuple(iterable.as_ptr()))?.cast_into_unchecked::<PyTuple>()
         };
-        let mut slices = Vec::with_capacity(objects.len());
-        let mut exported = Vec::new();
-        for object in objects.iter_borrowed() {
+        Ok(Messages { slices: Vec::new(), exported: Vec::new(), objects, next: 0 })
+    }
+
+    /// Borrows the bytes of the next objects, until there are no more or `is_full` says so of their number and bytes.
+    pub(crate) fn next(&mut self, is_full: impl Fn(usize, usize) -> bool) -> PyResult<Option<&[&[u8]]>> {
+        self.slices.clear();
+        self.exported.clear();
+        let mut bytes = 0_usize;
+        for i in self.next..self.objects.len() {
+            let object = self.objects.get_borrowed_item(i)?;
             let slice: &[u8] = match object.cast::<PyBytes>() {
-                Ok(bytes) => {
-                    let bytes: &[u8] = bytes.as_bytes();
-                    // SAFETY: `bytes` never change or move, and `objects`, which is kept beside the slices, has a
-                    // reference to the object.
-                    unsafe { extend(bytes) }
+                Ok(object) => {
+                    // SAFETY: bytes objects never change or move their bytes, and `objects`, which is kept beside the
+                    // slices, has a reference to this one.
+                    unsafe { extend(object.as_bytes()) }
                 }
                 Err(_) => {
                     let view = Exported::of(&object)?;
                     // SAFETY: the bytes are in the exporter's memory, not in `view`, and stay there until it is dropped;
-                    // it is kept beside the slices.
+                    // it is kept beside the slices, which are cleared before it is.
                     let slice = unsafe { extend(view.as_slice()) };
-                    exported.push(view);
+                    self.exported.push(view);
                     slice
                 }
             };
-            slices.push(slice);
+            bytes = bytes.saturating_add(slice.len());
+            self.slices.push(slice);
+            if is_full(self.slices.len(), bytes) {
+                break;
+            }
         }
-        Ok(Messages { slices, _objects: objects, _exported: exported })
+        self.next += self.slices.len();
+        Ok(if self.slices.is_empty() { None } else { Some(&self.slices) })
     }
 
-    pub(crate) fn slices(&self) -> &[&[u8]] {
-        &self.slices
+    /// The bytes of all objects.
+    pub(crate) fn all(&mut self) -> PyResult<&[&[u8]]> {
+        Ok(self.next(|_, _| false)?.unwrap_or_default())
     }
 }
 

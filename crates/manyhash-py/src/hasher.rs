@@ -164,11 +164,12 @@ pub(crate) fn update_many<'py>(
         .try_iter()?
         .map(|object| Ok(object?.cast_into::<Hasher>()?))
         .collect::<PyResult<Vec<Bound<'py, Hasher>>>>()?;
-    let messages = Messages::of(buffers)?;
+    let mut messages = Messages::of(buffers)?;
+    let messages = messages.all()?;
     let mut pairs: Vec<(&Hasher, &[u8])> =
-        hashers.iter().map(|hasher| hasher.get()).zip(messages.slices().iter().copied()).collect();
-    if hashers.len() != messages.slices().len() {
-        let (objects, buffers) = (hashers.len(), messages.slices().len());
+        hashers.iter().map(|hasher| hasher.get()).zip(messages.iter().copied()).collect();
+    if hashers.len() != messages.len() {
+        let (objects, buffers) = (hashers.len(), messages.len());
         return Err(PyValueError::new_err(format!("{objects} objects, but {buffers} buffers")));
     }
     if let Some((first, _)) = pairs.first()

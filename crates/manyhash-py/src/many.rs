@@ -7,8 +7,8 @@ use pyo3::PyTypeInfo;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
 
-/// Short messages hashed at a time: their digests are still in the cache when Python's objects are made of them.
-const CHUNK: usize = 8192;
+/// Short messages hashed at a time: they, and their digests, are still in the cache when Python's objects are made.
+const GROUP: usize = 8192;
 
 /// Bytes a message, on average, up to which it is the objects and not the hashing that takes the time. Longer ones are
 /// hashed all at once, so that the longest can start first.
@@ -21,20 +21,16 @@ fn objects<'py, T: PyTypeInfo>(
     mut object: impl FnMut(Python<'py>, &Digest) -> Bound<'py, T>,
 ) -> PyResult<Bound<'py, PyList>> {
     let (py, batch) = (buffers.py(), Batch::new(algorithm::parse(name)?));
-    let messages = Messages::of(buffers)?;
-    let messages = messages.slices();
-    let bytes = messages.iter().fold(0_usize, |sum, message| sum.saturating_add(message.len()));
-    let chunk = if bytes / SHORT < messages.len() { CHUNK } else { messages.len().max(1) };
-    let mut digests = vec![Digest::default(); chunk.min(messages.len())];
-    let mut objects = Vec::with_capacity(messages.len());
-    for messages in messages.chunks(chunk) {
-        let digests = &mut digests[..messages.len()];
+    let objects = PyList::empty(py);
+    let mut digests = Vec::new();
+    let mut groups = Messages::of(buffers)?;
+    while let Some(group) = groups.next(|messages, bytes| messages >= GROUP && bytes / messages < SHORT)? {
+        digests.resize(group.len(), Digest::default());
         // There is a digest for each message.
-        let _ = py.detach(|| batch.digest_many_into(messages, digests));
-        objects.extend(digests.iter().map(|digest| object(py, digest)));
+        let _ = py.detach(|| batch.digest_many_into(group, &mut digests));
+        digests.iter().try_for_each(|digest| objects.append(object(py, digest)))?;
     }
-    // Only now: others could find a list that is not full by the garbage collector.
-    PyList::new(py, objects)
+    Ok(objects)
 }
 
 /// The digests of many buffers, in their order, computed on all cores. Other threads run Python meanwhile.

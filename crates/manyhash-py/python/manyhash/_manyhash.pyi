@@ -5,6 +5,28 @@ from typing import Any, Generic, Protocol, TypeVar, final, overload
 
 from typing_extensions import Buffer
 
+__all__ = [
+    "Array",
+    "ChunkedArray",
+    "Engine",
+    "HASH",
+    "Stream",
+    "__version__",
+    "algorithms",
+    "digest_column",
+    "digest_files",
+    "digest_many",
+    "hexdigest_many",
+    "md5",
+    "new",
+    "sha1",
+    "sha224",
+    "sha256",
+    "sha384",
+    "sha512",
+    "sha512_256",
+    "update_many",
+]
 __version__: str
 algorithms: list[str]
 
@@ -52,14 +74,14 @@ class ChunkedArray:
     def __len__(self) -> int: ...
 
 @overload
-def digest_column(name: str, array: _ArrowArray, *, hex: bool = False) -> Array: ...
+def digest_column(name: str, array: _ArrowArray, *, hex: bool = False) -> Array: ...  # type: ignore[overload-overlap]
 @overload
 def digest_column(name: str, array: _ArrowStream, *, hex: bool = False) -> ChunkedArray: ...
 
 _Path = str | bytes | PathLike[str] | PathLike[bytes]
 
 @overload
-def digest_files(
+def digest_files(  # type: ignore[overload-overlap]
     name: str,
     paths: Iterable[_Path],
     *,
@@ -81,11 +103,11 @@ _Digest = TypeVar("_Digest", bytes, tuple[bytes, ...])
 class Engine:
     def __new__(cls, threads: int | None = None, memory: int | None = None) -> Engine: ...
     @overload
-    def digest(self, name: str, data: Buffer) -> Future[bytes]: ...
+    def digest(self, name: str, data: Buffer) -> Future[bytes]: ...  # type: ignore[overload-overlap]
     @overload
     def digest(self, name: Sequence[str], data: Buffer) -> Future[tuple[bytes, ...]]: ...
     @overload
-    def stream(self, name: str) -> Stream[bytes]: ...
+    def stream(self, name: str) -> Stream[bytes]: ...  # type: ignore[overload-overlap]
     @overload
     def stream(self, name: Sequence[str]) -> Stream[tuple[bytes, ...]]: ...
 
