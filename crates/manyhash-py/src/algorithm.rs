@@ -1,7 +1,7 @@
 //! Names of algorithms, as Python has them.
 
 use manyhash::Algorithm;
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
 /// The algorithm of a name in any spelling that the library knows.
@@ -17,13 +17,6 @@ pub(crate) fn hashlib_name(algorithm: Algorithm) -> &'static str {
     }
 }
 
-/// One name, or several.
-#[derive(FromPyObject)]
-enum Given {
-    One(String),
-    Several(Vec<String>),
-}
-
 /// The algorithms that a caller asks for: of one name the digest is given as it is, of several in a container.
 #[derive(Debug)]
 pub(crate) struct Names {
@@ -35,15 +28,15 @@ impl<'py> FromPyObject<'_, 'py> for Names {
     type Error = PyErr;
 
     fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        match object.extract()? {
-            Given::One(name) => Ok(Names { algorithms: vec![parse(&name)?], is_one: true }),
-            Given::Several(names) => {
-                let algorithms: Vec<Algorithm> = names.iter().map(|name| parse(name)).collect::<PyResult<_>>()?;
-                if algorithms.is_empty() {
-                    return Err(PyValueError::new_err("no hash type is named"));
-                }
-                Ok(Names { algorithms, is_one: false })
-            }
+        if let Ok(name) = object.extract::<&str>() {
+            return Ok(Names { algorithms: vec![parse(name)?], is_one: true });
         }
+        let names = object.extract::<Vec<String>>();
+        let names = names.map_err(|_| PyTypeError::new_err("expected the name of a hash type, or a list of names"))?;
+        if names.is_empty() {
+            return Err(PyValueError::new_err("no hash type is named"));
+        }
+        let algorithms = names.iter().map(|name| parse(name)).collect::<PyResult<_>>()?;
+        Ok(Names { algorithms, is_one: false })
     }
 }
