@@ -3,8 +3,9 @@
 //! A [load] says which messages are hashed, a [subject] hashes them. Every subject's digests are
 //! [checked](verify) before anything is timed; then all are [measured](measure) in turns, and the medians
 //! [reported](report). What does not fit that (threads that contend, objects from a network, streams) is an
-//! experiment of its own: [`threads`], [`ingest`] and [`engine`].
+//! experiment of its own: [`columns`], [`threads`], [`ingest`] and [`engine`].
 
+mod columns;
 mod cpu;
 mod engine;
 mod error;
@@ -38,6 +39,8 @@ enum Experiment {
     Threads(threads::Args),
     /// Objects received from a socket by many tasks at once, and hashed as they come
     Ingest(ingest::Args),
+    /// Columns of rows of a few bytes
+    Columns(columns::Args),
     /// Streams of one engine thread beside a batch on one thread
     Engine(engine::Args),
     /// Sends what `ingest` receives
@@ -60,6 +63,7 @@ fn run(cli: Cli) -> Result<(), Error> {
         None => cli.load.map_or(Ok(()), |args| run::run(&args)),
         Some(Experiment::Threads(args)) => threads::run(&args),
         Some(Experiment::Ingest(args)) => ingest::run(&args),
+        Some(Experiment::Columns(args)) => columns::run(&args),
         Some(Experiment::Engine(args)) => engine::run(&args),
         Some(Experiment::Sender(args)) => ingest::send(&args),
     }

@@ -158,7 +158,9 @@ pub(crate) unsafe fn run<F: Compress, V: Vector<Word = F::Word>>(
             // writes to what they refer to.
             let mut words = unsafe { V::load_block(proof, rows.as_ptr().cast(), 0) };
             if F::BIG_ENDIAN {
-                words = words.map(V::swap_bytes);
+                for word in &mut words {
+                    *word = word.swap_bytes();
+                }
             }
             if block + 1 == blocks {
                 // FIPS 180-4, 5.1 and RFC 1321, 3.2: the length in two words, of which the upper one is 0.
@@ -168,7 +170,9 @@ pub(crate) unsafe fn run<F: Compress, V: Vector<Word = F::Word>>(
             F::compress(proof, &mut state, words, Idle);
         }
         if F::BIG_ENDIAN {
-            state = state.map(V::swap_bytes);
+            for state in &mut state {
+                *state = state.swap_bytes();
+            }
         }
         // SAFETY: the caller's digests are as many as its messages.
         unsafe { V::store_rows(&state, F::STATE_WORDS, digests.add(group * V::LANES)) };

@@ -4,6 +4,8 @@
 //! cores multiply that. This library keeps the lanes full:
 //!
 //! - [`digest_many`] and [`Batch`]: messages in memory, of any number and any lengths, on all cores;
+//! - [`Column`]: columns of messages in Arrow's layouts, to columns of digests;
+//! - [`Hmac`]: many messages under one key; [`merkle`]: levels of hash trees;
 //! - [`Stream`] and [`update_many`]: messages that come in pieces, advanced alone or together;
 //! - [`engine::Engine`]: messages of callers who know nothing of each other, as futures;
 //! - files: [`file::digest_files`];
@@ -27,7 +29,9 @@ mod digest;
 pub mod engine;
 mod family;
 pub mod file;
+mod hmac;
 mod lanes;
+pub mod merkle;
 mod plan;
 mod running;
 mod short;
@@ -36,9 +40,10 @@ mod typed;
 
 pub use backend::{BACKEND_VARIABLE, BackendError, backend};
 pub use batch::{Batch, OutputLength, digest, digest_many, digest_many_into};
-pub use column::{Column, ColumnError, Encoding, Offset, digest_column, digest_fixed};
+pub use column::{Column, ColumnError, Encoding, Offset, Salt, digest_column, digest_fixed};
 pub use digest::{Digest, DigestEncoding};
 pub use engine::Engine;
+pub use hmac::{Hmac, hmac_column, hmac_many};
 pub use manyhash_core::{Algorithm, Backend, UnknownAlgorithm};
 pub use plan::{KernelCost, Plan, plan};
 pub use stream::{Stream, UpdateManyError, update_many};

@@ -3,6 +3,7 @@
 use crate::lanes::Planned;
 use manyhash_core::algorithm::{MAX_BLOCK_BYTES, MAX_DIGEST_BYTES};
 use manyhash_core::{Family, State};
+use zeroize::Zeroize;
 
 /// What stands before every message of a batch: whole blocks, hashed.
 #[derive(Clone, Copy, Debug)]
@@ -30,6 +31,16 @@ pub(crate) struct Running<F: Family> {
 impl<F: Planned> Running<F> {
     pub(crate) fn new(start: State<F>) -> Self {
         Running { state: start, length: 0, buffer: [0; MAX_BLOCK_BYTES] }
+    }
+
+    /// Leaves nothing of the message in memory.
+    pub(crate) fn wipe(&mut self)
+    where
+        State<F>: Zeroize,
+    {
+        self.state.zeroize();
+        self.buffer.zeroize();
+        self.length = 0;
     }
 
     pub(crate) fn update(&mut self, bytes: &[u8]) {

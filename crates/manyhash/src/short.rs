@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 const MAX_BLOCKS: usize = 8;
 
 /// Messages that wait for each other at the most: some times the lanes of any kernel, so that a call is worth it.
-const GROUP: usize = 2 * MAX_LANES;
+pub(crate) const GROUP: usize = 2 * MAX_LANES;
 
 /// The kernel for short messages that costs least for each of them, and how many are worth a call of it.
 #[derive(Debug)]
@@ -98,6 +98,20 @@ impl<'m, F: Planned, Tag: Copy> Shorts<'m, F, Tag> {
             self.flush_group(blocks, done);
         }
         Ok(())
+    }
+
+    /// The digests of a group of messages at once, if all of them are padded to as many blocks: the usual case of columns,
+    /// in which no message has to wait.
+    #[inline]
+    pub(crate) fn group(&mut self, messages: &[&[u8]; GROUP]) -> Option<&[[u8; MAX_DIGEST_BYTES]; GROUP]> {
+        let lengths = messages.iter().map(|message| message.len());
+        let (least, longest) =
+            lengths.fold((usize::MAX, 0), |(least, most), length| (least.min(length), most.max(length)));
+        if longest > most::<F>() || F::final_blocks(least) != F::final_blocks(longest) {
+            return None;
+        }
+        self.plan.kernel.hash(&self.prefix.state, self.prefix.bytes, messages, &mut self.digests[..]);
+        Some(&self.digests)
     }
 
     /// Gives the digests of all that wait to `done`.

@@ -2,7 +2,7 @@
 
 use crate::family::with_family;
 use crate::lanes::{self, Advance, Finals, Job, Planned, Rows};
-use crate::running::{Running, whole_blocks};
+use crate::running::{Prefix, Running, whole_blocks};
 use crate::{Algorithm, Digest};
 use manyhash_core::algorithm::MAX_DIGEST_BYTES;
 use manyhash_core::{LaneStates, Md5, Sha1, Sha256, Sha512, Start};
@@ -50,6 +50,12 @@ pub(crate) trait Variant: Planned {
     fn of(stream: &mut Stream) -> Option<&mut Running<Self>>;
     fn of_ref(stream: &Stream) -> Option<&Running<Self>>;
     fn rows(rows: &FamilyRows) -> &Rows;
+
+    /// A stream of whole blocks as what stands before other messages.
+    fn after(stream: &Stream) -> Option<Prefix<Self>> {
+        let running = Self::of_ref(stream)?;
+        Some(Prefix { state: *running.state(), bytes: running.length() as usize })
+    }
 }
 
 macro_rules! variants {
@@ -162,13 +168,27 @@ impl Stream {
 
     /// The message ends here.
     pub fn finalize(self) -> Digest {
-        let bytes = match &self.running {
+        Digest::new(&self.digest_bytes(), self.algorithm)
+    }
+
+    /// The digest so far, and what follows it in the state.
+    pub(crate) fn digest_bytes(&self) -> [u8; MAX_DIGEST_BYTES] {
+        match &self.running {
             AnyRunning::Md5(running) => running.finalize(),
             AnyRunning::Sha1(running) => running.finalize(),
             AnyRunning::Sha256(running) => running.finalize(),
             AnyRunning::Sha512(running) => running.finalize(),
-        };
-        Digest::new(&bytes, self.algorithm)
+        }
+    }
+
+    /// Leaves nothing of the message in memory.
+    pub(crate) fn wipe(&mut self) {
+        match &mut self.running {
+            AnyRunning::Md5(running) => running.wipe(),
+            AnyRunning::Sha1(running) => running.wipe(),
+            AnyRunning::Sha256(running) => running.wipe(),
+            AnyRunning::Sha512(running) => running.wipe(),
+        }
     }
 
     /// Forgets the message and begins another.

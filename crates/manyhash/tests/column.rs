@@ -3,7 +3,7 @@
 mod common;
 
 use common::{bytes, reference};
-use manyhash::{Algorithm, Batch, Column, ColumnError, Encoding, digest_column, digest_fixed};
+use manyhash::{Algorithm, Batch, Column, ColumnError, Encoding, Salt, digest_column, digest_fixed};
 use proptest::prelude::*;
 
 /// What a column should come to.
@@ -93,6 +93,34 @@ fn ragged_with_nulls_and_slices() {
             );
         }
     }
+}
+
+#[test]
+fn salted_rows() {
+    let offsets: Vec<i32> = offsets(0, lengths(3000));
+    let values = bytes(offsets[3000] as usize);
+    let bits = bytes(400);
+    let column = Column::binary(&values, &offsets).expect("the offsets are right");
+    for (prefix, suffix) in [(&b""[..], &b""[..]), (b"before ", b""), (b"", b" after"), (&bytes(70), &bytes(130))] {
+        let salt = Salt { prefix, suffix };
+        for algorithm in [Algorithm::Md5, Algorithm::Sha512] {
+            for column in [column, column.with_validity(&bits, 5).expect("a bit a row")] {
+                let rows: Vec<Option<Vec<u8>>> =
+                    (0..3000).map(|i| Some([prefix, column.row(i)?, suffix].concat())).collect();
+                let rows: Vec<Option<&[u8]>> = rows.iter().map(Option::as_deref).collect();
+                for (encoding, threads) in [(Encoding::Binary, 1), (Encoding::Hex, 2)] {
+                    let batch = Batch::new(algorithm).threads(threads);
+                    let due = due(algorithm, &rows, encoding);
+                    assert!(batch.digest_column_salted(&column, salt, encoding) == due, "{algorithm} {encoding:?}");
+                    let mut room = vec![3; due.len()];
+                    batch.digest_column_salted_into(&column, salt, encoding, &mut room).expect("there is room");
+                    assert!(room == due, "{algorithm} {encoding:?}, into the caller's bytes");
+                    assert!(batch.digest_column_salted_into(&column, salt, encoding, &mut room[1..]).is_err());
+                }
+            }
+        }
+    }
+    assert_eq!(format!("{:?}", Salt { prefix: b"secret", suffix: b"" }), "Salt { .. }");
 }
 
 #[test]

@@ -147,7 +147,7 @@ async fn what_times_out_leaves_nothing_behind() {
 
     tokio::time::timeout(SOON, in_hand).await.expect_err("its thread is stuck");
     // There is room for this one: the bytes in hand are given up, but not freed.
-    let with_slot = engine.digest(Sha256, noise(300_000, 2));
+    let with_slot = engine.digest([Md5, Sha256], noise(300_000, 2));
     tokio::time::timeout(SOON, with_slot).await.expect_err("nobody takes it");
     let in_line = engine.digest(Sha256, noise(1 << 20, 3));
     tokio::select! {

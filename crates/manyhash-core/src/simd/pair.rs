@@ -55,10 +55,14 @@ impl<V: Vector> Vector for Pair<V> {
 
     #[inline(always)]
     unsafe fn store_rows(state: &[Self; 8], words: usize, rows: *mut [u8; MAX_DIGEST_BYTES]) {
+        let (mut low, mut high) = ([state[0].0; 8], [state[0].1; 8]);
+        for i in 1..8 {
+            (low[i], high[i]) = (state[i].0, state[i].1);
+        }
         // SAFETY: the caller's `2 * V::LANES` rows are two runs of `V::LANES`.
         unsafe {
-            V::store_rows(&state.map(|pair| pair.0), words, rows);
-            V::store_rows(&state.map(|pair| pair.1), words, rows.add(V::LANES));
+            V::store_rows(&low, words, rows);
+            V::store_rows(&high, words, rows.add(V::LANES));
         }
     }
 

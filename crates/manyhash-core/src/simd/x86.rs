@@ -388,7 +388,7 @@ pub(super) unsafe fn shuffle_pairs<V: Parts>(
 #[inline(always)]
 pub(super) unsafe fn rows_32<V: Parts>(state: &[V; 8], words: usize, rows: *mut [u8; MAX_DIGEST_BYTES]) {
     for quarter in 0..words.div_ceil(4) {
-        let [a, b, c, d] = [0, 1, 2, 3].map(|i| state[4 * quarter + i]);
+        let [a, b, c, d] = [state[4 * quarter], state[4 * quarter + 1], state[4 * quarter + 2], state[4 * quarter + 3]];
         let (ab_low, ab_high) = (a.unpack_low_32(b), a.unpack_high_32(b));
         let (cd_low, cd_high) = (c.unpack_low_32(d), c.unpack_high_32(d));
         let lanes = [

@@ -31,17 +31,17 @@ macro_rules! planned {
             impl Planned for $family {
                 fn single() -> &'static Kernel<Self> {
                     static SINGLE: OnceLock<Kernel<$family>> = OnceLock::new();
-                    SINGLE.get_or_init(|| measure_single(crate::backend::in_use()))
+                    measured(&SINGLE, measure_single)
                 }
 
                 fn plan() -> &'static Plan<Self> {
                     static PLAN: OnceLock<Plan<$family>> = OnceLock::new();
-                    PLAN.get_or_init(|| Plan::measure(crate::backend::in_use()))
+                    measured(&PLAN, Plan::measure)
                 }
 
                 fn short_plan() -> &'static ShortPlan<Self> {
                     static PLAN: OnceLock<ShortPlan<$family>> = OnceLock::new();
-                    PLAN.get_or_init(|| ShortPlan::measure(crate::backend::in_use()))
+                    measured(&PLAN, ShortPlan::measure)
                 }
             }
         )*
@@ -49,6 +49,18 @@ macro_rules! planned {
 }
 
 planned!(Md5 Sha1 Sha256 Sha512);
+
+/// What was measured before, or else is now.
+///
+/// Threads that come at the same time each measure for themselves, and the first one's outcome counts. Were they to wait
+/// for the first, a process forked meanwhile would wait for ever: it has no such thread.
+fn measured<T>(cell: &'static OnceLock<T>, measure: impl FnOnce(Backend) -> T) -> &'static T {
+    if let Some(value) = cell.get() {
+        return value;
+    }
+    let value = measure(crate::backend::in_use());
+    cell.get_or_init(|| value)
+}
 
 /// The kernels of a backend, with what each costs, and the best choice of them for each number of lanes.
 #[derive(Debug)]

@@ -1,5 +1,7 @@
 //! What the tests share: bytes that repeat nowhere near, and digests by the reference.
 
+#![allow(dead_code, reason = "each test crate uses a part of it")]
+
 use manyhash::{Algorithm, Digest};
 
 /// Bytes that look random, from xorshift64*, always the same.

@@ -1,0 +1,159 @@
+//! Arrow's layouts: where the rows of a column are.
+
+use super::{ColumnError, Offset};
+use std::ops::Range;
+
+/// Arrow's layouts, checked: every row is inside the values.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Rows<'a> {
+    Binary(Offsets<'a, i32>),
+    LargeBinary(Offsets<'a, i64>),
+    Fixed(Fixed<'a>),
+    Views(Views<'a>),
+}
+
+/// Row `i` is `values[offsets[i]..offsets[i + 1]]`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Offsets<'a, O> {
+    values: &'a [u8],
+    offsets: &'a [O],
+}
+
+/// Row `i` is `values[i * width..(i + 1) * width]`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Fixed<'a> {
+    pub(super) values: &'a [u8],
+    pub(super) width: usize,
+    pub(super) rows: usize,
+}
+
+/// A row of up to 12 bytes stands in its view, any other in a buffer that the view names.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Views<'a> {
+    views: &'a [[u8; 16]],
+    buffers: &'a [&'a [u8]],
+}
+
+/// A bit a row, the lowest of a byte first; null where it is 0.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Validity<'a> {
+    pub(super) bits: &'a [u8],
+    /// The first row's bit.
+    pub(super) offset: usize,
+}
+
+impl Validity<'_> {
+    pub(super) fn is_valid(&self, row: usize) -> bool {
+        let bit = self.offset + row;
+        self.bits[bit / 8] >> (bit % 8) & 1 == 1
+    }
+}
+
+impl<'a, O: Offset> Offsets<'a, O> {
+    pub(super) fn new(values: &'a [u8], offsets: &'a [O]) -> Result<Self, ColumnError> {
+        let (first, last) = (offsets.first().ok_or(ColumnError::NoOffsets)?, offsets[offsets.len() - 1]);
+        first.to_usize().ok_or(ColumnError::Offset { row: 0 })?;
+        // All of them without a branch, which takes a fraction of the time; which one it is only matters if there is one.
+        if !offsets.windows(2).fold(true, |grows, pair| grows & (pair[0] <= pair[1])) {
+            let row = offsets.windows(2).position(|pair| pair[0] > pair[1]).map_or(0, |row| row + 1);
+            return Err(ColumnError::Offset { row });
+        }
+        if last.to_usize().is_none_or(|last| last > values.len()) {
+            let is_inside = |offset: &O| offset.to_usize().is_some_and(|offset| offset <= values.len());
+            let row = offsets.iter().position(|offset| !is_inside(offset)).unwrap_or(0).saturating_sub(1);
+            return Err(ColumnError::Values { row, bytes: values.len() });
+        }
+        Ok(Offsets { values, offsets })
+    }
+}
+
+/// Bytes of a view's row at the most that stand in the view itself.
+const INLINE: usize = 12;
+
+impl<'a> Views<'a> {
+    /// Word `i` of a view. Arrow's columnar format, Variable-size Binary View: 4 bytes each of the length, the first bytes
+    /// of the row, the buffer, and the offset in it, least significant first.
+    fn word(view: &[u8; 16], i: usize) -> usize {
+        let (words, _) = view.as_chunks::<4>();
+        u32::from_le_bytes(words[i]) as usize
+    }
+
+    pub(super) fn new(views: &'a [[u8; 16]], buffers: &'a [&'a [u8]]) -> Result<Self, ColumnError> {
+        for (row, view) in views.iter().enumerate() {
+            let [length, _, buffer, start] = [0, 1, 2, 3].map(|i| Self::word(view, i));
+            if length > INLINE {
+                let bytes = buffers.get(buffer).map(|buffer| buffer.len());
+                let bytes = bytes.ok_or(ColumnError::Buffer { row, buffer, buffers: buffers.len() })?;
+                if start.checked_add(length).is_none_or(|end| end > bytes) {
+                    return Err(ColumnError::Values { row, bytes });
+                }
+            }
+        }
+        Ok(Views { views, buffers })
+    }
+}
+
+/// How rows are found; each layout's loop is compiled for itself.
+pub(super) trait Layout: Copy + Sync {
+    fn rows(&self) -> usize;
+
+    /// The bytes of a row below [`rows`](Self::rows).
+    fn row(&self, row: usize) -> &[u8];
+
+    /// Some of the rows, which must be there.
+    fn slice(self, rows: Range<usize>) -> Self;
+}
+
+impl<O: Offset + Sync> Layout for Offsets<'_, O> {
+    fn rows(&self) -> usize {
+        self.offsets.len() - 1
+    }
+
+    #[inline]
+    fn row(&self, row: usize) -> &[u8] {
+        let end = |i: usize| self.offsets[i].to_usize().unwrap_or(usize::MAX);
+        self.values.get(end(row)..end(row + 1)).unwrap_or(&[])
+    }
+
+    fn slice(self, rows: Range<usize>) -> Self {
+        Offsets { offsets: &self.offsets[rows.start..=rows.end], ..self }
+    }
+}
+
+impl Layout for Fixed<'_> {
+    fn rows(&self) -> usize {
+        self.rows
+    }
+
+    #[inline]
+    fn row(&self, row: usize) -> &[u8] {
+        self.values.get(row * self.width..(row + 1) * self.width).unwrap_or(&[])
+    }
+
+    fn slice(self, rows: Range<usize>) -> Self {
+        let values = &self.values[rows.start * self.width..rows.end * self.width];
+        Fixed { values, rows: rows.len(), ..self }
+    }
+}
+
+impl Layout for Views<'_> {
+    fn rows(&self) -> usize {
+        self.views.len()
+    }
+
+    #[inline]
+    fn row(&self, row: usize) -> &[u8] {
+        let view = &self.views[row];
+        let length = Self::word(view, 0);
+        let (bytes, start) = if length <= INLINE {
+            (&view[..], 4)
+        } else {
+            (self.buffers.get(Self::word(view, 2)).copied().unwrap_or(&[]), Self::word(view, 3))
+        };
+        bytes.get(start..start + length).unwrap_or(&[])
+    }
+
+    fn slice(self, rows: Range<usize>) -> Self {
+        Views { views: &self.views[rows], ..self }
+    }
+}
