@@ -34,7 +34,10 @@ def test_all_is_all():
 
 
 def test_stubs(tmp_path):
-    command = [sys.executable, "-m", "mypy.stubtest", "manyhash"]
+    # pyarrow has no types, and pandas has them elsewhere.
+    config = tmp_path / "mypy.ini"
+    config.write_text("[mypy]\ndisable_error_code = import-untyped\n")
+    command = [sys.executable, "-m", "mypy.stubtest", "--mypy-config-file", str(config), "manyhash"]
     result = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
     assert result.returncode == 0, result.stdout + result.stderr
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import duckdb
 import pyarrow
+from duckdb.func import PythonUDFType
 
 from ._manyhash import algorithms, digest_column
 
@@ -25,7 +26,8 @@ def register(connection: "duckdb.DuckDBPyConnection") -> None:
     """
     for name in algorithms:
         for suffix, kind in (("", "VARCHAR"), ("_blob", "BLOB")):
-            connection.create_function(f"manyhash_{name}{suffix}", _hex(name), [kind], "VARCHAR", type="arrow")
+            function = f"manyhash_{name}{suffix}"
+            connection.create_function(function, _hex(name), [kind], "VARCHAR", type=PythonUDFType.ARROW)
 
 
 def _hex(name: str) -> Callable[[Any], Any]:
