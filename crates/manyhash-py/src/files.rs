@@ -7,9 +7,9 @@
 use crate::algorithm::{Names, hashlib_name};
 use manyhash::file::{Source, digest_files as digest_sources};
 use manyhash::{Algorithm, Digest};
-use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyOSError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyList};
+use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 use std::io;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -44,6 +44,9 @@ pub(crate) fn digest_files<'py>(
 ) -> PyResult<Bound<'py, PyList>> {
     if threads == Some(0) {
         return Err(PyValueError::new_err("threads must be at least 1, or None for one for every core"));
+    }
+    if paths.is_instance_of::<PyString>() || paths.is_instance_of::<PyBytes>() {
+        return Err(PyTypeError::new_err("expected an iterable of paths, not one path"));
     }
     let decode = py.import("os")?.getattr("fsdecode")?;
     let paths = paths.try_iter()?.map(|path| decode.call1((path?,))).collect::<PyResult<Vec<_>>>()?;

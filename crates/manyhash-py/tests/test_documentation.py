@@ -59,3 +59,16 @@ def test_types(tmp_path):
     command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", os.devnull, str(script)]
     result = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
     assert result.returncode == 0, result.stdout + result.stderr
+
+
+@pytest.mark.parametrize("backend", ["nonsense", "portable"])
+def test_a_forced_backend(backend):
+    code = "import manyhash, hashlib; assert manyhash.digest_many('md5', [b'a'] * 99) == [hashlib.md5(b'a').digest()] * 99"
+    result = subprocess.run(
+        [sys.executable, "-c", code], env={**os.environ, "MANYHASH_BACKEND": backend}, capture_output=True, text=True
+    )
+    if backend == "portable":
+        assert result.returncode == 0, result.stderr
+    else:
+        assert "ImportError" in result.stderr
+        assert "MANYHASH_BACKEND" in result.stderr

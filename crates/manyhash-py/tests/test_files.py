@@ -77,6 +77,9 @@ def test_arguments():
         manyhash.digest_files([], [])
     with pytest.raises(TypeError):
         manyhash.digest_files("md5", [7])
+    for path in ("file", b"file"):
+        with pytest.raises(TypeError, match="not one path"):
+            manyhash.digest_files("md5", path)
     for wrong in (7, [7], b"md5", None):
         with pytest.raises(TypeError, match="expected the name of a hash type, or a list of names"):
             manyhash.digest_files(wrong, [])
