@@ -5,6 +5,7 @@
 
 use crate::error::Error;
 use crate::measure::{self, median};
+use crate::options::Options;
 use crate::report::{machine, rate};
 use crate::subject::{self, Call, Job, Kind, MANYHASH, Task, Threads};
 use crate::verify::{self, Expected};
@@ -30,15 +31,8 @@ pub(crate) struct Args {
     /// Threads; peers have the rows split over them
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
     threads: u16,
-    /// Rounds, in each of which every subject hashes all rows once [default: 7; with --quick 3]
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
-    rounds: Option<u32>,
-    /// A second or so: fewer rows and rounds
-    #[arg(long)]
-    quick: bool,
-    /// A JSON object a line instead of tables
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    options: Options,
 }
 
 /// Lengths of rows.
@@ -143,10 +137,10 @@ struct Figure {
 /// Measures and reports.
 pub(crate) fn run(args: &Args) -> Result<(), Error> {
     let backend = manyhash::backend()?.name();
-    let count = args.rows.unwrap_or(if args.quick { 20_000 } else { 1_000_000 });
-    let rounds = args.rounds.map_or(if args.quick { 3 } else { 7 }, |rounds| rounds as usize);
+    let count = args.rows.unwrap_or(if args.options.quick { 20_000 } else { 1_000_000 });
+    let rounds = args.options.rounds(7, 3);
     let mut out = std::io::stdout().lock();
-    if !args.json {
+    if !args.options.json {
         write!(out, "{}", machine(backend))?;
     }
     for rows in ALL {
@@ -156,7 +150,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Error> {
             let threads = Threads::new(args.threads.into())?;
             let job = Job { algorithm: *algorithm, messages: &slices, call: Call::Many, threads };
             let figures = measure(args, &values, &job, rounds, backend)?;
-            if args.json {
+            if args.options.json {
                 for figure in &figures {
                     writeln!(out, "{}", serde_json::to_string(figure).expect("names and numbers are JSON"))?;
                 }
@@ -259,7 +253,7 @@ fn table(figures: &[Figure]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{ALL, Args, Values, blocks, measure};
+    use super::{ALL, Args, Options, Values, blocks, measure};
     use crate::subject::{Call, Job, Threads};
     use manyhash::Algorithm;
 
@@ -271,7 +265,7 @@ mod tests {
             for algorithm in [Algorithm::Md5, Algorithm::Sha256, Algorithm::Sha512] {
                 let threads_of = Threads::new(threads.into()).unwrap();
                 let job = Job { algorithm, messages: &slices, call: Call::Many, threads: threads_of };
-                let args = Args { rows: None, algorithm: vec![], threads, rounds: None, quick: true, json: false };
+                let args = Args { rows: None, algorithm: vec![], threads, options: Options::least() };
                 let figures = measure(&args, &values, &job, 1, "any").unwrap();
                 assert!(figures.len() >= 4, "{}", rows.name);
                 assert!(figures[0].blocks >= 1.0);

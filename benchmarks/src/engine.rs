@@ -6,6 +6,7 @@
 
 use crate::error::Error;
 use crate::measure::{self, median};
+use crate::options::Options;
 use crate::subject::{Call, Job, Threads};
 use crate::verify::{self, Origin};
 use crate::{messages::Messages, report};
@@ -23,15 +24,8 @@ pub(crate) struct Args {
     /// Algorithms to measure [default: all]
     #[arg(long, value_delimiter = ',')]
     algorithm: Vec<Algorithm>,
-    /// Rounds, in each of which both are measured once [default: 21; with --quick 7]
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
-    rounds: Option<u32>,
-    /// A few seconds: fewer rounds, shorter samples
-    #[arg(long)]
-    quick: bool,
-    /// A JSON object a line instead of a table
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    options: Options,
 }
 
 const STREAMS: usize = 64;
@@ -60,21 +54,21 @@ struct Figure {
 /// Measures and reports.
 pub(crate) fn run(args: &Args) -> Result<(), Error> {
     let backend = manyhash::backend()?.name();
-    let rounds = args.rounds.map_or(if args.quick { 7 } else { 21 }, |rounds| rounds as usize);
-    let turns = if args.quick { 32 } else { 128 };
+    let rounds = args.options.rounds(21, 7);
+    let turns = if args.options.quick { 32 } else { 128 };
     let algorithms = if args.algorithm.is_empty() { &Algorithm::ALL[..] } else { &args.algorithm };
     let chunks = Messages::equal(STREAMS, CHUNK).shared();
     algorithms.iter().try_for_each(|algorithm| check(*algorithm, &chunks))?;
 
     let mut out = std::io::stdout().lock();
-    if !args.json {
+    if !args.options.json {
         write!(out, "{}", report::machine(backend))?;
         writeln!(out, "\nengine: {STREAMS} streams of {turns} chunks of {CHUNK} bytes, median of {rounds} rounds")?;
         writeln!(out, "{:<12}{:>14}{:>14}{:>9}{:>13}", "algorithm", "batch GB/s", "engine GB/s", "share", "by caller")?;
     }
     for algorithm in algorithms {
         let figure = measure(*algorithm, &chunks, turns, rounds, backend)?;
-        if args.json {
+        if args.options.json {
             writeln!(out, "{}", serde_json::to_string(&figure).expect("names and numbers are JSON"))?;
         } else {
             let (batch, engine) = (figure.batch_median_bytes_per_s / 1e9, figure.engine_median_bytes_per_s / 1e9);

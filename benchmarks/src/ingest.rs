@@ -12,6 +12,7 @@ mod sender;
 pub(crate) use sender::{SenderArgs, send};
 
 use crate::error::Error;
+use crate::options::Options;
 use crate::subject::{Call, Job, Threads};
 use crate::{measure, report, verify};
 use clap::builder::RangedU64ValueParser;
@@ -37,15 +38,8 @@ pub(crate) struct Args {
     /// Bytes in an object [default: 4096,65536,1048576,10485760; with --quick 4096,1048576]
     #[arg(long, value_delimiter = ',', value_parser = RangedU64ValueParser::<usize>::new().range(1..=1 << 30))]
     length: Vec<usize>,
-    /// Rounds, in each of which every subject is measured once [default: 7; with --quick 3]
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
-    rounds: Option<u32>,
-    /// A few seconds instead of many minutes: fewer points and rounds, shorter samples
-    #[arg(long)]
-    quick: bool,
-    /// A JSON object a line instead of tables
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    options: Options,
 }
 
 /// Algorithms that are computed together.
@@ -64,13 +58,13 @@ impl FromStr for Together {
 pub(crate) fn run(args: &Args) -> Result<(), Error> {
     let backend = manyhash::backend()?.name();
     let choose = |given: &[usize], full: &[usize], small: &[usize]| match given {
-        [] => if args.quick { small } else { full }.to_vec(),
+        [] => if args.options.quick { small } else { full }.to_vec(),
         given => given.to_vec(),
     };
     let tasks = choose(&args.tasks, &[1, 2, 4, 8, 16, 32, 64, 256], &[1, 16]);
     let lengths = choose(&args.length, &[4 << 10, 64 << 10, 1 << 20, 10 << 20], &[4 << 10, 1 << 20]);
-    let rounds = args.rounds.map_or(if args.quick { 3 } else { 7 }, |rounds| rounds as usize);
-    let duration = Duration::from_millis(if args.quick { 50 } else { 300 });
+    let rounds = args.options.rounds(7, 3);
+    let duration = Duration::from_millis(if args.options.quick { 50 } else { 300 });
 
     let longest = *lengths.iter().max().expect("there is a length");
     let content = sender::content(longest);
@@ -78,11 +72,11 @@ pub(crate) fn run(args: &Args) -> Result<(), Error> {
     let engine = Engine::builder().threads(0).build()?;
 
     let mut out = std::io::stdout().lock();
-    if !args.json {
+    if !args.options.json {
         write!(out, "{}", report::machine(backend))?;
     }
     for Together(algorithms) in &args.algorithm {
-        if !args.json {
+        if !args.options.json {
             write!(out, "{}", figure::heading(algorithms, rounds))?;
         }
         let expected = lengths.iter().map(|length| expected(algorithms, &content[..*length]));
@@ -92,7 +86,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Error> {
             let point = Point { algorithms, tasks: *tasks, length: expected.length(), backend };
             let samples = samples(&mut receiver, &engine, expected, rounds, duration)?;
             let figures = Figure::all(&point, &samples);
-            if args.json {
+            if args.options.json {
                 figures.iter().try_for_each(|figure| writeln!(out, "{}", figure.json()))?;
             } else {
                 write!(out, "{}", figure::rows(&figures))?;

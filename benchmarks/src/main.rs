@@ -13,6 +13,7 @@ mod ingest;
 mod load;
 mod measure;
 mod messages;
+mod options;
 mod report;
 mod run;
 mod subject;

@@ -3,6 +3,7 @@
 use crate::error::Error;
 use crate::load::{Load, Plan, Point};
 use crate::measure::{self, Entry};
+use crate::options::Options;
 use crate::subject::{self, Job, Kind, Subject, Threads};
 use crate::{report, verify};
 use clap::builder::PossibleValuesParser;
@@ -23,22 +24,15 @@ pub(crate) struct Args {
     /// Threads; subjects that have none of their own have the messages split over them
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
     threads: u16,
-    /// Rounds, in each of which every subject runs once [default: the load's]
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
-    rounds: Option<u32>,
-    /// A few seconds instead of minutes: fewer rounds, fewer or smaller points
-    #[arg(long)]
-    quick: bool,
-    /// A JSON object a line instead of tables
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    options: Options,
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Error> {
     let backend = manyhash::backend()?.name();
     let threads = Threads::new(args.threads.into())?;
-    let plan = args.load.plan(args.quick);
-    let rounds = args.rounds.map_or(plan.rounds, |rounds| rounds as usize);
+    let plan = args.load.plan(args.options.quick);
+    let rounds = args.options.rounds(plan.rounds, plan.rounds);
     let views: Vec<Vec<View>> = plan.groups.iter().map(|group| group.iter().map(View::new).collect()).collect();
 
     // Every algorithm is verified before the first is timed, so that a wrong digest leaves no figures behind.
@@ -59,19 +53,19 @@ pub(crate) fn run(args: &Args) -> Result<(), Error> {
     }
 
     let mut out = std::io::stdout().lock();
-    if !args.json {
+    if !args.options.json {
         write!(out, "{}", report::machine(backend))?;
     }
     for groups in benches {
         let mut figures = Vec::new();
         for entries in groups {
             let measured = measure::measure(entries, rounds, backend);
-            if args.json {
+            if args.options.json {
                 measured.iter().try_for_each(|figure| writeln!(out, "{}", figure.json()))?;
             }
             figures.extend(measured);
         }
-        if !args.json {
+        if !args.options.json {
             write!(out, "{}", report::table(args.load, plan.table, &figures))?;
         }
     }

@@ -9,6 +9,7 @@ mod strings;
 mod subject;
 
 use crate::error::Error;
+use crate::options::Options;
 use crate::{cpu, measure, report};
 use clap::builder::RangedU64ValueParser;
 use figure::Figure;
@@ -34,15 +35,8 @@ pub(crate) struct Args {
     #[arg(long, value_delimiter = ',', default_value = "1,2,4,8,12,24",
           value_parser = RangedU64ValueParser::<usize>::new().range(1..=1024))]
     threads: Vec<usize>,
-    /// Rounds, in each of which every subject hashes all strings once [default: 3]
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
-    rounds: Option<u32>,
-    /// Seconds instead of many minutes: fewer strings
-    #[arg(long)]
-    quick: bool,
-    /// A JSON object a line instead of tables
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    options: Options,
     /// Writes the figures as a picture, too
     #[arg(long, value_name = "FILE.svg")]
     plot: Option<PathBuf>,
@@ -51,8 +45,8 @@ pub(crate) struct Args {
 /// Measures and reports.
 pub(crate) fn run(args: &Args) -> Result<(), Error> {
     let backend = manyhash::backend()?.name();
-    let count = args.count.unwrap_or(if args.quick { 200_000 } else { 10_000_000 });
-    let rounds = args.rounds.map_or(3, |rounds| rounds as usize);
+    let count = args.count.unwrap_or(if args.options.quick { 200_000 } else { 10_000_000 });
+    let rounds = args.options.rounds(3, 3);
     let strings = strings::random(count);
     let engine = Engine::builder().threads(0).build()?;
 
@@ -66,7 +60,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Error> {
     }
 
     let mut out = std::io::stdout().lock();
-    if !args.json {
+    if !args.options.json {
         write!(out, "{}", report::machine(backend))?;
     }
     let mut figures = Vec::new();
@@ -82,13 +76,13 @@ pub(crate) fn run(args: &Args) -> Result<(), Error> {
             }
             for (subject, passes) in Subject::ALL.into_iter().zip(passes) {
                 let figure = Figure::new(*algorithm, *threads, backend, subject.name(), count, &passes);
-                if args.json {
+                if args.options.json {
                     writeln!(out, "{}", figure.json())?;
                 }
                 figures.push(figure);
             }
         }
-        if !args.json {
+        if !args.options.json {
             write!(out, "{}", figure::table(&figures[begin..]))?;
         }
     }

@@ -6,7 +6,7 @@ use crate::algorithm::sha512::x86_pairs::Pairs;
 use crate::algorithm::sha512::x86_schedule::{self, General, Rounds};
 use crate::algorithm::{Compress, Family, MAX_DIGEST_BYTES, Sha512, State};
 use crate::kernel::{Columns, Kernel, KernelSet};
-use crate::short::{self, ShortKernel, ShortKernelSet};
+use crate::short::{self, Chains, ShortKernel, ShortKernelSet};
 #[cfg(target_arch = "x86_64")]
 use crate::simd::avx2::{self, Avx2};
 #[cfg(target_arch = "x86_64")]
@@ -275,36 +275,40 @@ impl Backend {
         let mut set = ShortKernelSet::default();
         /// As the one of [`kernels`](Self::kernels).
         macro_rules! add {
-            ($name:literal, $entry:ident, $vector:ty) => {
-                // SAFETY: the entry keeps to `Run` for the lanes of its vector, and this tier has its instructions.
-                set.push(unsafe { ShortKernel::new($name, <$vector as Vector>::LANES, $entry::<F, $vector>) })
+            ($name:literal, $entry:ident, $iterate:ident, $vector:ty) => {
+                // SAFETY: the entries keep to `Run` and `Iterate` for the lanes of their vector, and this tier has their
+                // instructions.
+                set.push(unsafe {
+                    let lanes = <$vector as Vector>::LANES;
+                    ShortKernel::new($name, lanes, $entry::<F, $vector>, $iterate::<F, $vector>)
+                })
             };
         }
         match self.0 {
             Tier::Portable => {
-                add!("portable", portable_short, One<F>);
-                add!("portable, array", portable_short, Array4<F>);
+                add!("portable", portable_short, portable_chain, One<F>);
+                add!("portable, array", portable_short, portable_chain, Array4<F>);
             }
             #[cfg(target_arch = "x86_64")]
             Tier::Sse2 => {
-                add!("sse2", sse2_short, Sse2Of<F>);
+                add!("sse2", sse2_short, sse2_chain, Sse2Of<F>);
                 if F::SHORT_ROUNDS {
-                    add!("sse2, two groups", sse2_short, Pair<Sse2Of<F>>);
+                    add!("sse2, two groups", sse2_short, sse2_chain, Pair<Sse2Of<F>>);
                 }
             }
             #[cfg(target_arch = "x86_64")]
             Tier::Avx2 => {
-                add!("avx2", avx2_short, Avx2Of<F>);
+                add!("avx2", avx2_short, avx2_chain, Avx2Of<F>);
                 if F::SHORT_ROUNDS {
-                    add!("avx2, two groups", avx2_short, Pair<Avx2Of<F>>);
+                    add!("avx2, two groups", avx2_short, avx2_chain, Pair<Avx2Of<F>>);
                 }
             }
             #[cfg(target_arch = "x86_64")]
             Tier::Avx512 => {
-                add!("avx512", avx512_short, Avx512Of<F>);
+                add!("avx512", avx512_short, avx512_chain, Avx512Of<F>);
                 if F::SHORT_ROUNDS {
-                    add!("avx512, two groups", avx512_short, Pair<Avx512Of<F>>);
-                    add!("avx512, four groups", avx512_short, Pair<Pair<Avx512Of<F>>>);
+                    add!("avx512, two groups", avx512_short, avx512_chain, Pair<Avx512Of<F>>);
+                    add!("avx512, four groups", avx512_short, avx512_chain, Pair<Pair<Avx512Of<F>>>);
                 }
             }
         }
@@ -444,6 +448,20 @@ macro_rules! entry {
         }
     };
 
+    ($(#[$attribute:meta])* $name:ident, chain of $vector:ident, $proof:ty, $assume:expr) => {
+        /// # Safety
+        /// That of [`short::Iterate`](crate::short::Iterate), for `V::LANES` lanes and the features named here.
+        $(#[$attribute])*
+        unsafe fn $name<F: Compress, V: $vector<Word = F::Word, Proof = $proof>>(
+            chains: &mut Chains<F>,
+            words: usize,
+            iterations: u32,
+        ) {
+            // SAFETY: the caller's; the features of this function are those that the proof needs.
+            unsafe { short::iterate::<F, V>($assume, chains, words, iterations) }
+        }
+    };
+
     ($(#[$attribute:meta])* $name:ident, $run:ident of $vector:ident, $proof:ty, $assume:expr) => {
         /// # Safety
         /// That of [`Run`](crate::kernel::Run), for `V::LANES` lanes and the features named here.
@@ -511,6 +529,26 @@ entry!(
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,bmi1,bmi2")]
     avx512_short,
     short of Vector,
+    Avx512,
+    Avx512::assume()
+);
+
+entry!(portable_chain, chain of Vector, Portable, Portable);
+#[cfg(target_arch = "x86_64")]
+entry!(sse2_chain, chain of Vector, Sse2, Sse2);
+#[cfg(target_arch = "x86_64")]
+entry!(
+    #[target_feature(enable = "avx2,bmi1,bmi2")]
+    avx2_chain,
+    chain of Vector,
+    Avx2,
+    Avx2::assume()
+);
+#[cfg(target_arch = "x86_64")]
+entry!(
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,bmi1,bmi2")]
+    avx512_chain,
+    chain of Vector,
     Avx512,
     Avx512::assume()
 );

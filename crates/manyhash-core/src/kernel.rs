@@ -29,6 +29,15 @@ impl<F: Family> LaneStates<F> {
         core::array::from_fn(|i| self.words[i][lane])
     }
 
+    /// Word `i` of every lane.
+    pub(crate) fn row(&self, i: usize) -> &[F::Word; MAX_LANES] {
+        &self.words[i]
+    }
+
+    pub(crate) fn row_mut(&mut self, i: usize) -> &mut [F::Word; MAX_LANES] {
+        &mut self.words[i]
+    }
+
     /// Replaces the state in one lane.
     ///
     /// # Panics

@@ -4,9 +4,9 @@
 //! they do: padding, turning rows into lanes and states into digests. Here all of it is done in vectors.
 
 use crate::algorithm::{Compress, Family, MAX_DIGEST_BYTES, State};
-use crate::kernel::MAX_LANES;
+use crate::kernel::{LaneStates, MAX_LANES};
 use crate::simd::feed::Idle;
-use crate::simd::{BLOCK_WORDS, Vector};
+use crate::simd::{BLOCK_WORDS, Vector, Word};
 use core::fmt;
 
 /// One compression function compiled for one backend and one number of lanes, for whole short messages.
@@ -14,7 +14,12 @@ pub struct ShortKernel<F: Family> {
     name: &'static str,
     lanes: usize,
     run: Run<F>,
+    iterate: Iterate<F>,
 }
+
+/// # Safety
+/// `words` is at least 1 and at most `F::STATE_WORDS`; the CPU has the kernel's instructions.
+pub(crate) type Iterate<F> = unsafe fn(chains: &mut Chains<F>, words: usize, iterations: u32);
 
 /// # Safety
 /// `messages` are a whole number of times the kernel's lanes, each padded to `blocks` blocks; `digests` is writable for as
@@ -41,10 +46,10 @@ pub const MAX_SHORT_BYTES: usize = 1 << 28;
 
 impl<F: Family> ShortKernel<F> {
     /// # Safety
-    /// `run` keeps to [`Run`] for this number of lanes, and the CPU has its instructions.
-    pub(crate) unsafe fn new(name: &'static str, lanes: usize, run: Run<F>) -> Self {
+    /// `run` keeps to [`Run`] and `iterate` to [`Iterate`] for this number of lanes, and the CPU has their instructions.
+    pub(crate) unsafe fn new(name: &'static str, lanes: usize, run: Run<F>, iterate: Iterate<F>) -> Self {
         assert!(lanes <= MAX_LANES, "there are as many rows of digests");
-        ShortKernel { name, lanes, run }
+        ShortKernel { name, lanes, run, iterate }
     }
 
     /// What it is made of, as [`Kernel::name`](crate::Kernel::name).
@@ -90,6 +95,92 @@ impl<F: Family> ShortKernel<F> {
             // SAFETY: as above; the lanes left over hash the first message again, into rows of their own.
             unsafe { (self.run)(start, before, &filled[..self.lanes], blocks, rows.as_mut_ptr()) }
             digests.copy_from_slice(&rows[..rest.len()]);
+        }
+    }
+}
+
+/// Chains of HMACs in the lanes of a kernel, each under a key of its own: what PBKDF2 (RFC 8018, 5.2) iterates.
+#[derive(Clone, Debug)]
+pub struct Chains<F: Family> {
+    /// After the key's inner block.
+    pub inner: LaneStates<F>,
+    /// After the key's outer block.
+    pub outer: LaneStates<F>,
+    /// The last tag, as a state: U of the RFC.
+    pub tags: LaneStates<F>,
+    /// All tags so far, exclusive-ored: T of the RFC.
+    pub sums: LaneStates<F>,
+}
+
+impl<F: Family> Default for Chains<F> {
+    fn default() -> Self {
+        let states = LaneStates::default;
+        Chains { inner: states(), outer: states(), tags: states(), sums: states() }
+    }
+}
+
+impl<F: Family> ShortKernel<F> {
+    /// Goes on with the chains in the kernel's first lanes: so many times, the tag of the tag before, which is
+    /// exclusive-ored to the sum. Of lanes that are not in use the outcome means nothing.
+    ///
+    /// # Panics
+    /// If `bytes`, which a tag has, are no whole number of words, or none, or more than a state has.
+    pub fn iterate(&self, chains: &mut Chains<F>, bytes: usize, iterations: u32) {
+        let words = bytes / F::Word::BYTES;
+        assert!(
+            bytes.is_multiple_of(F::Word::BYTES) && (1..=F::STATE_WORDS).contains(&words),
+            "a tag is of some words"
+        );
+        // SAFETY: as many words as a state has at the most; a `ShortKernel` only exists where the CPU has its
+        // instructions.
+        unsafe { (self.iterate)(chains, words, iterations) }
+    }
+}
+
+/// Iterates chains in the lanes of one vector; compiled into each entry of [`crate::backend`].
+///
+/// # Safety
+/// That of [`Iterate`], for `V::LANES` lanes.
+#[inline(always)]
+pub(crate) unsafe fn iterate<F: Compress, V: Vector<Word = F::Word>>(
+    proof: V::Proof,
+    chains: &mut Chains<F>,
+    words: usize,
+    iterations: u32,
+) {
+    let zero = V::splat(proof, F::Word::default());
+    let (mut inner, mut outer, mut tags, mut sums) = ([zero; 8], [zero; 8], [zero; 8], [zero; 8]);
+    for i in 0..F::STATE_WORDS {
+        // SAFETY: a row has a word for each lane of any vector.
+        unsafe {
+            inner[i] = V::load(proof, chains.inner.row(i).as_ptr());
+            outer[i] = V::load(proof, chains.outer.row(i).as_ptr());
+            tags[i] = V::load(proof, chains.tags.row(i).as_ptr());
+            sums[i] = V::load(proof, chains.sums.row(i).as_ptr());
+        }
+    }
+    // A tag as the only block of a message after the key's: the bit 1, and the length of both.
+    let mut padding = [zero; BLOCK_WORDS];
+    padding[words] =
+        V::splat(proof, if F::BIG_ENDIAN { F::Word::from(0x80).swap_bytes() } else { F::Word::from(0x80) });
+    let bits = V::splat(proof, F::Word::from(((F::BLOCK_BYTES + words * F::Word::BYTES) * 8) as u32));
+    padding[if F::BIG_ENDIAN { 15 } else { 14 }] = bits;
+    for _ in 0..iterations {
+        for key in [&inner, &outer] {
+            let mut block = padding;
+            block[..words].copy_from_slice(&tags[..words]);
+            tags = *key;
+            F::compress(proof, &mut tags, block, Idle);
+        }
+        for (sum, tag) in sums.iter_mut().zip(tags) {
+            *sum = sum.xor(tag);
+        }
+    }
+    for i in 0..F::STATE_WORDS {
+        // SAFETY: as above.
+        unsafe {
+            tags[i].store(chains.tags.row_mut(i).as_mut_ptr());
+            sums[i].store(chains.sums.row_mut(i).as_mut_ptr());
         }
     }
 }

@@ -43,6 +43,12 @@ pub trait Word:
     /// If `bytes` has another length.
     fn write(self, big_endian: bool, bytes: &mut [u8]);
 
+    /// Reads the word that [`write`](Self::write) writes.
+    ///
+    /// # Panics
+    /// If `bytes` are not [`BYTES`](Self::BYTES).
+    fn read(big_endian: bool, bytes: &[u8]) -> Self;
+
     /// The word with its bytes in the other order.
     fn swap_bytes(self) -> Self;
 }
@@ -56,6 +62,11 @@ macro_rules! word {
                 #[inline]
                 fn write(self, big_endian: bool, bytes: &mut [u8]) {
                     bytes.copy_from_slice(&if big_endian { self.to_be_bytes() } else { self.to_le_bytes() });
+                }
+                #[inline]
+                fn read(big_endian: bool, bytes: &[u8]) -> Self {
+                    let bytes = bytes.try_into().expect("as many bytes as a word has");
+                    if big_endian { $word::from_be_bytes(bytes) } else { $word::from_le_bytes(bytes) }
                 }
                 #[inline(always)]
                 fn swap_bytes(self) -> Self {

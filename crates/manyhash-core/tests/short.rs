@@ -4,7 +4,7 @@ mod common;
 
 use common::expected;
 use manyhash_core::algorithm::MAX_DIGEST_BYTES;
-use manyhash_core::{Algorithm, Backend, Family, Md5, Sha1, Sha256, Sha512, ShortKernel, Start, State};
+use manyhash_core::{Algorithm, Backend, Chains, Family, Md5, Sha1, Sha256, Sha512, ShortKernel, Start, State, Word};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Bytes that differ with the seed, never 0 or 0x80, so that none passes for padding.
@@ -99,6 +99,72 @@ fn check_after<F: Family>(algorithm: Algorithm, backend: Backend, kernel: ShortK
 fn messages_may_follow_whole_blocks() {
     for algorithm in Algorithm::ALL {
         each_kernel!(algorithm, check_after);
+    }
+}
+
+/// HMAC (RFC 2104) by the reference, of a key that is no longer than a block.
+fn hmac(algorithm: Algorithm, key: &[u8], message: &[u8]) -> Vec<u8> {
+    let padded = |pad: u8| {
+        let mut block = vec![pad; algorithm.block_bytes()];
+        block.iter_mut().zip(key).for_each(|(byte, key)| *byte ^= key);
+        block
+    };
+    let inner = expected(algorithm, &[padded(0x36), message.to_vec()].concat());
+    expected(algorithm, &[padded(0x5c), inner].concat())
+}
+
+/// Chains in all lanes, each under a key of its own, against the reference.
+fn check_chains<F: Family>(algorithm: Algorithm, backend: Backend, kernel: ShortKernel<F>, start: State<F>) {
+    let Some(alone) = F::kernels(backend).iter().find(|kernel| kernel.lanes() == 1) else {
+        panic!("{backend} has a kernel for one message")
+    };
+    let keys: Vec<Vec<u8>> = (0..kernel.lanes()).map(|lane| bytes(lane + 1, lane)).collect();
+    let mut chains = Chains::<F>::default();
+    let mut tags = Vec::new();
+    for (lane, key) in keys.iter().enumerate() {
+        let after = |pad: u8| {
+            let mut block = vec![pad; F::BLOCK_BYTES];
+            block.iter_mut().zip(key).for_each(|(byte, key)| *byte ^= key);
+            let mut state = start;
+            alone.compress_one(&mut state, &block, 1);
+            state
+        };
+        let tag = bytes(algorithm.digest_bytes(), lane + 7);
+        let mut words = State::<F>::default();
+        for (word, bytes) in words.iter_mut().zip(tag.chunks_exact(F::Word::BYTES)) {
+            *word = F::Word::read(F::BIG_ENDIAN, bytes);
+        }
+        chains.inner.set(lane, &after(0x36));
+        chains.outer.set(lane, &after(0x5c));
+        chains.tags.set(lane, &words);
+        chains.sums.set(lane, &words);
+        tags.push(tag);
+    }
+    let bytes = algorithm.digest_bytes();
+    kernel.iterate(&mut chains, bytes, 0);
+    kernel.iterate(&mut chains, bytes, 1);
+    kernel.iterate(&mut chains, bytes, 2);
+    for (lane, (key, first)) in keys.iter().zip(tags).enumerate() {
+        let mut sum = first.clone();
+        let mut tag = first;
+        for _ in 0..3 {
+            tag = hmac(algorithm, key, &tag);
+            sum.iter_mut().zip(&tag).for_each(|(sum, tag)| *sum ^= tag);
+        }
+        let name = kernel.name();
+        assert_eq!(F::digest(&chains.sums.get(lane))[..bytes], sum, "{algorithm} on {backend}, `{name}`, lane {lane}");
+        assert_eq!(F::digest(&chains.tags.get(lane))[..bytes], tag, "{algorithm} on {backend}, `{name}`, lane {lane}");
+    }
+    for bytes in [0, F::Word::BYTES - 1, F::STATE_WORDS * F::Word::BYTES + F::Word::BYTES] {
+        let iterated = catch_unwind(AssertUnwindSafe(|| kernel.iterate(&mut chains, bytes, 1)));
+        assert!(iterated.is_err(), "tags of {bytes} bytes");
+    }
+}
+
+#[test]
+fn chains_of_tags() {
+    for algorithm in Algorithm::ALL {
+        each_kernel!(algorithm, check_chains);
     }
 }
 

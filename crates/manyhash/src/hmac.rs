@@ -5,6 +5,7 @@
 use crate::batch::Batch;
 use crate::column::{Column, Encoding};
 use crate::family::with_family;
+use crate::running::Prefix;
 use crate::stream::{Stream, Variant};
 use crate::{Algorithm, Digest, OutputLength};
 use manyhash_core::algorithm::{MAX_BLOCK_BYTES, MAX_DIGEST_BYTES};
@@ -83,13 +84,17 @@ impl Hmac {
         let (algorithm, width) = (self.algorithm(), self.algorithm().digest_bytes());
         let mut digests = vec![[0; MAX_DIGEST_BYTES]; messages.len()];
         with_family!(algorithm, F, _start => {
-            if let (Some(inner), Some(outer)) = (<F as Variant>::after(&self.inner), <F as Variant>::after(&self.outer)) {
-                self.batch.fill::<F, _, _>(inner, messages, &mut digests, |digest| *digest);
-                let digests: Vec<&[u8]> = digests.iter().map(|digest| &digest[..width]).collect();
-                self.batch.fill::<F, _, _>(outer, &digests, &mut tags, |tag| Digest::new(tag, algorithm));
-            }
+            let [inner, outer] = self.prefixes::<F>();
+            self.batch.fill::<F, _, _>(inner, messages, &mut digests, |digest| *digest);
+            let digests: Vec<&[u8]> = digests.iter().map(|digest| &digest[..width]).collect();
+            self.batch.fill::<F, _, _>(outer, &digests, &mut tags, |tag| Digest::new(tag, algorithm));
         });
         tags
+    }
+
+    /// What stands before messages, and before their inner digests. `F` is the algorithm's family.
+    pub(crate) fn prefixes<F: Variant>(&self) -> [Prefix<F>; 2] {
+        [&self.inner, &self.outer].map(|stream| F::after(stream).unwrap_or(Prefix::none(Default::default())))
     }
 
     /// The tags of a column, in the order of its rows, side by side; zeros where a row is null.

@@ -5,7 +5,7 @@
 //!
 //! - [`digest_many`] and [`Batch`]: messages in memory, of any number and any lengths, on all cores;
 //! - [`Column`]: columns of messages in Arrow's layouts, to columns of digests;
-//! - [`Hmac`]: many messages under one key; [`merkle`]: levels of hash trees;
+//! - [`Hmac`]: many messages under one key; [`pbkdf2_many`]: keys of many passwords; [`merkle`]: levels of hash trees;
 //! - [`Stream`] and [`update_many`]: messages that come in pieces, advanced alone or together;
 //! - [`engine::Engine`]: messages of callers who know nothing of each other, as futures;
 //! - files: [`file::digest_files`];
@@ -32,6 +32,7 @@ pub mod file;
 mod hmac;
 mod lanes;
 pub mod merkle;
+mod pbkdf2;
 mod plan;
 mod running;
 mod short;
@@ -45,6 +46,7 @@ pub use digest::{Digest, DigestEncoding};
 pub use engine::Engine;
 pub use hmac::{Hmac, hmac_column, hmac_many};
 pub use manyhash_core::{Algorithm, Backend, UnknownAlgorithm};
+pub use pbkdf2::{KeyLength, pbkdf2_many};
 pub use plan::{KernelCost, Plan, plan};
 pub use stream::{Stream, UpdateManyError, update_many};
 pub use typed::{Md5, Sha1, Sha224, Sha256, Sha384, Sha512, Sha512_256};

@@ -29,6 +29,17 @@ const TIME: Duration = Duration::from_millis(1);
 /// Timings of each kernel at the least.
 const ROUNDS: usize = 3;
 
+impl<F: Family> ShortPlan<F> {
+    pub(crate) fn kernel(&self) -> &ShortKernel<F> {
+        &self.kernel
+    }
+
+    /// Messages that a call of the kernel is worth.
+    pub(crate) fn worth(&self) -> usize {
+        self.worth
+    }
+}
+
 impl<F: Planned> ShortPlan<F> {
     pub(crate) fn measure(backend: Backend) -> Self {
         let data = [0x55; 16];

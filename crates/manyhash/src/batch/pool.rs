@@ -33,7 +33,7 @@ pub(crate) struct Cores(Option<(&'static ThreadPool, Vec<Promise>)>);
 
 impl Cores {
     /// As many as are idle, `most` at the most.
-    pub(super) fn promised(most: usize) -> Self {
+    pub(crate) fn promised(most: usize) -> Self {
         let pool = if most > 1 { get() } else { None };
         let promised = pool.map(|pool| (pool, promise(pool, most - 1).collect::<Vec<_>>()));
         Cores(promised.filter(|(_, promises)| !promises.is_empty()))
