@@ -1,0 +1,64 @@
+"""Hash many things at once: MD5, SHA-1 and SHA-2 of many messages side by side in SIMD lanes, on all cores.
+
+- ``md5`` to ``sha512_256``, ``new``, ``file_digest``: as in hashlib, one message at a time;
+- ``digest_many``, ``hexdigest_many``, ``update_many``: many messages in memory;
+- ``digest_column``: a column of any library that speaks Arrow;
+- ``digest_files``: files by their paths;
+- ``Engine``: messages of many asyncio tasks, as they come.
+
+A ``name`` is hashlib's, or one of the usual spellings: ``sha256``, ``SHA-256``, ``sha512/256``.
+"""
+
+from ._file import file_digest
+from ._manyhash import (
+    HASH,
+    Array,
+    ChunkedArray,
+    Engine,
+    Stream,
+    __version__,
+    algorithms as _algorithms,
+    digest_column,
+    digest_files,
+    digest_many,
+    hexdigest_many,
+    md5,
+    new,
+    sha1,
+    sha224,
+    sha256,
+    sha384,
+    sha512,
+    sha512_256,
+    update_many,
+)
+
+#: The names that ``new`` takes, in hashlib's spelling.
+algorithms_available: set[str] = set(_algorithms)
+
+#: The same: nothing here depends on the platform.
+algorithms_guaranteed: set[str] = set(_algorithms)
+
+__all__ = [
+    "Array",
+    "ChunkedArray",
+    "Engine",
+    "HASH",
+    "Stream",
+    "algorithms_available",
+    "algorithms_guaranteed",
+    "digest_column",
+    "digest_files",
+    "digest_many",
+    "file_digest",
+    "hexdigest_many",
+    "md5",
+    "new",
+    "sha1",
+    "sha224",
+    "sha256",
+    "sha384",
+    "sha512",
+    "sha512_256",
+    "update_many",
+]

@@ -1,0 +1,246 @@
+//! Columns of any library that speaks Arrow's C data interface.
+//!
+//! Arrays come and go as PyCapsules, so no such library is needed here, and the values are not copied on the way in.
+//! One array gives one array; a stream of arrays (a chunked array, a series, the result of a query) gives a stream.
+
+use crate::algorithm;
+use arrow_array::cast::AsArray;
+use arrow_array::types::{BinaryType, BinaryViewType, LargeBinaryType, LargeUtf8Type, StringViewType, Utf8Type};
+use arrow_array::types::{ByteArrayType, ByteViewType};
+use arrow_array::{Array as _, ArrayRef, FixedSizeBinaryArray, GenericStringArray, OffsetSizeTrait};
+use arrow_buffer::{Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
+use arrow_schema::{ArrowError, DataType, Field, FieldRef};
+use manyhash::{Algorithm, Batch, Column, ColumnError, Encoding};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyCapsule, PyTuple};
+use pyo3_arrow::ffi::{ArrayIterator, to_array_pycapsules, to_schema_pycapsule, to_stream_pycapsule};
+use pyo3_arrow::input::AnyArray;
+use std::sync::Arc;
+
+/// The digests of a column, for any library that takes Arrow arrays.
+#[pyclass(frozen, module = "manyhash")]
+pub(crate) struct Array {
+    array: ArrayRef,
+    field: FieldRef,
+}
+
+#[pymethods]
+impl Array {
+    /// The type, for Arrow's PyCapsule interface.
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        Ok(to_schema_pycapsule(py, &*self.field)?)
+    }
+
+    /// The array, for Arrow's PyCapsule interface.
+    #[pyo3(signature = (requested_schema = None))]
+    fn __arrow_c_array__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyCapsule>>,
+    ) -> PyResult<Bound<'py, PyTuple>> {
+        Ok(to_array_pycapsules(py, self.field.clone(), &self.array, requested_schema)?)
+    }
+
+    fn __len__(&self) -> usize {
+        self.array.len()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<manyhash.Array of {} {}>", self.array.len(), self.field.data_type())
+    }
+}
+
+/// The digests of a column in chunks, for any library that takes Arrow streams.
+#[pyclass(frozen, module = "manyhash")]
+pub(crate) struct ChunkedArray {
+    chunks: Vec<ArrayRef>,
+    field: FieldRef,
+}
+
+#[pymethods]
+impl ChunkedArray {
+    /// The type, for Arrow's PyCapsule interface.
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        Ok(to_schema_pycapsule(py, &*self.field)?)
+    }
+
+    /// The chunks, for Arrow's PyCapsule interface.
+    #[pyo3(signature = (requested_schema = None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyCapsule>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        let chunks: Vec<Result<ArrayRef, ArrowError>> = self.chunks.iter().cloned().map(Ok).collect();
+        Ok(to_stream_pycapsule(py, Box::new(ArrayIterator::new(chunks, self.field.clone())), requested_schema)?)
+    }
+
+    fn __len__(&self) -> usize {
+        self.chunks.iter().map(|chunk| chunk.len()).sum()
+    }
+
+    fn __repr__(&self) -> String {
+        let rows = self.__len__();
+        format!("<manyhash.ChunkedArray of {rows} {} in {} chunks>", self.field.data_type(), self.chunks.len())
+    }
+}
+
+/// The digests of a column: of anything with __arrow_c_array__ or __arrow_c_stream__, without copying its values.
+///
+/// The type is binary, utf8, their large and view forms, or fixed_size_binary; any other is a TypeError. A table or
+/// query result of one such column will do. The digests are fixed_size_binary, or, with hex, utf8 (large_utf8 if they
+/// are more than 2 GiB). Null in, null out. An array gives an Array, a stream a ChunkedArray.
+#[pyfunction]
+#[pyo3(signature = (name, array, *, hex = false))]
+pub(crate) fn digest_column<'py>(name: &str, array: &Bound<'py, PyAny>, hex: bool) -> PyResult<Bound<'py, PyAny>> {
+    let py = array.py();
+    let work =
+        Work { algorithm: algorithm::parse(name)?, encoding: if hex { Encoding::Hex } else { Encoding::Binary } };
+    if !array.hasattr("__arrow_c_array__")? && !array.hasattr("__arrow_c_stream__")? {
+        let message = "expected an object with __arrow_c_array__ or __arrow_c_stream__";
+        return Err(PyTypeError::new_err(format!("{message}, not {}", array.get_type().name()?)));
+    }
+    match array.extract()? {
+        AnyArray::Array(array) => {
+            let (array, field) = array.into_inner();
+            let (field, mut arrays) = py.detach(|| {
+                let digests = vec![work.digest(&array)?];
+                work.arrays(&field, digests)
+            })?;
+            let array = arrays.pop().ok_or_else(|| PyValueError::new_err("no array"))?;
+            Ok(Bound::new(py, Array { array, field })?.into_any())
+        }
+        AnyArray::Stream(stream) => {
+            // Another library's code brings the arrays; it takes the interpreter itself if it needs it.
+            let reader = stream.into_reader()?;
+            let (field, chunks) = py.detach(|| {
+                let field = reader.field();
+                work.check(field.data_type())?;
+                let digests = reader
+                    .map(|array| work.digest(&array.map_err(|error| PyValueError::new_err(error.to_string()))?))
+                    .collect::<PyResult<_>>()?;
+                work.arrays(&field, digests)
+            })?;
+            Ok(Bound::new(py, ChunkedArray { chunks, field })?.into_any())
+        }
+    }
+}
+
+/// The digests of one array, side by side.
+struct Digests {
+    bytes: Buffer,
+    rows: usize,
+    nulls: Option<NullBuffer>,
+}
+
+#[derive(Clone, Copy)]
+struct Work {
+    algorithm: Algorithm,
+    encoding: Encoding,
+}
+
+impl Work {
+    /// Says what is wrong with a type, also of a stream without arrays.
+    fn check(self, data_type: &DataType) -> PyResult<()> {
+        match data_type {
+            DataType::Struct(fields) if fields.len() == 1 => self.check(fields[0].data_type()),
+            DataType::Binary
+            | DataType::LargeBinary
+            | DataType::BinaryView
+            | DataType::FixedSizeBinary(_)
+            | DataType::Utf8
+            | DataType::LargeUtf8
+            | DataType::Utf8View => Ok(()),
+            other => {
+                let message = format!("cannot hash a column of type {other}; cast it to binary or utf8");
+                Err(PyTypeError::new_err(message))
+            }
+        }
+    }
+
+    fn digest(self, array: &ArrayRef) -> PyResult<Digests> {
+        self.check(array.data_type())?;
+        if let Some(table) = array.as_struct_opt() {
+            if table.null_count() > 0 {
+                return Err(PyValueError::new_err("a table's rows cannot be null; select its column"));
+            }
+            return self.digest(table.column(0));
+        }
+        let bytes = self.digest_values(array).map_err(|error| PyValueError::new_err(error.to_string()))?;
+        Ok(Digests { bytes: Buffer::from_vec(bytes), rows: array.len(), nulls: array.nulls().cloned() })
+    }
+
+    fn digest_values(self, array: &ArrayRef) -> Result<Vec<u8>, ColumnError> {
+        if array.is_empty() {
+            // The end of a sliced array may come without its values.
+            return Ok(Vec::new());
+        }
+        let nulls = array.nulls();
+        match array.data_type() {
+            DataType::Binary => self.offsets::<BinaryType>(array),
+            DataType::LargeBinary => self.offsets::<LargeBinaryType>(array),
+            DataType::Utf8 => self.offsets::<Utf8Type>(array),
+            DataType::LargeUtf8 => self.offsets::<LargeUtf8Type>(array),
+            DataType::BinaryView => self.views::<BinaryViewType>(array),
+            DataType::Utf8View => self.views::<StringViewType>(array),
+            // Rows without bytes cannot be counted by their bytes.
+            DataType::FixedSizeBinary(0) => self.hash(Column::binary(&[], &vec![0_i32; array.len() + 1])?, nulls),
+            _ => {
+                let array = array.as_fixed_size_binary();
+                self.hash(Column::fixed(array.value_data(), array.value_size())?, nulls)
+            }
+        }
+    }
+
+    fn offsets<T: ByteArrayType<Offset: manyhash::Offset>>(self, array: &ArrayRef) -> Result<Vec<u8>, ColumnError> {
+        let array = array.as_bytes::<T>();
+        self.hash(Column::binary(array.value_data(), array.value_offsets())?, array.nulls())
+    }
+
+    fn views<T: ByteViewType>(self, array: &ArrayRef) -> Result<Vec<u8>, ColumnError> {
+        let array = array.as_byte_view::<T>();
+        let buffers: Vec<&[u8]> = array.data_buffers().iter().map(Buffer::as_slice).collect();
+        let (views, _) = array.views().inner().as_slice().as_chunks();
+        self.hash(Column::views(views, &buffers)?, array.nulls())
+    }
+
+    fn hash(self, column: Column<'_>, nulls: Option<&NullBuffer>) -> Result<Vec<u8>, ColumnError> {
+        let column = match nulls {
+            Some(nulls) => column.with_validity(nulls.validity(), nulls.offset())?,
+            None => column,
+        };
+        Ok(Batch::new(self.algorithm).digest_column(&column, self.encoding))
+    }
+
+    /// Arrays of one type, with the field that says which.
+    fn arrays(self, field: &FieldRef, digests: Vec<Digests>) -> PyResult<(FieldRef, Vec<ArrayRef>)> {
+        let width = self.encoding.width(self.algorithm);
+        let array = match self.encoding {
+            Encoding::Binary => |digests, width| fixed(digests, width),
+            Encoding::Hex if digests.iter().all(|digests| i32::try_from(digests.bytes.len()).is_ok()) => {
+                |digests, width| strings::<i32>(digests, width)
+            }
+            Encoding::Hex => |digests, width| strings::<i64>(digests, width),
+        };
+        let arrays: Result<Vec<ArrayRef>, ArrowError> =
+            digests.into_iter().map(|digests| array(digests, width)).collect();
+        let arrays = arrays.map_err(|error| PyValueError::new_err(error.to_string()))?;
+        let data_type = match (arrays.first(), self.encoding) {
+            (Some(array), _) => array.data_type().clone(),
+            (None, Encoding::Binary) => DataType::FixedSizeBinary(width as i32),
+            (None, Encoding::Hex) => DataType::Utf8,
+        };
+        Ok((Arc::new(Field::new(field.name(), data_type, true)), arrays))
+    }
+}
+
+fn fixed(digests: Digests, width: usize) -> Result<ArrayRef, ArrowError> {
+    Ok(Arc::new(FixedSizeBinaryArray::try_new(width as i32, digests.bytes, digests.nulls)?))
+}
+
+fn strings<O: OffsetSizeTrait>(digests: Digests, width: usize) -> Result<ArrayRef, ArrowError> {
+    let offsets: Vec<O> = (0..=digests.rows).map(|row| O::usize_as(row * width)).collect();
+    let offsets = OffsetBuffer::new(ScalarBuffer::from(offsets));
+    Ok(Arc::new(GenericStringArray::<O>::try_new(offsets, digests.bytes, digests.nulls)?))
+}

@@ -1,0 +1,166 @@
+//! Files by their paths.
+//!
+//! The library's threads hash on their own, and send what comes of each file to the caller's thread, which is the only
+//! one that runs Python. So an exception there, a Ctrl-C among them, is raised at once; the threads find nobody to
+//! send to any more, and stop.
+
+use crate::algorithm::{Names, hashlib_name};
+use manyhash::file::{Source, digest_files as digest_sources};
+use manyhash::{Algorithm, Digest};
+use pyo3::exceptions::{PyOSError, PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyList, PyString};
+use std::io;
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+/// How long the caller's thread sleeps at the most before it looks for signals, and reports progress.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// What came of a file.
+struct Done {
+    digest: io::Result<Digest>,
+    bytes: u64,
+}
+
+/// The digests of files, in their order, computed on all cores. Other threads run Python meanwhile.
+///
+/// With one name each result is the digest, with several a dict from name to digest. A file that cannot be read has the
+/// OSError in its place, with its filename; it is not raised. Several algorithms read each file once for each.
+///
+/// threads: how many hash; None is one for every core.
+/// progress: called now and then, and in the end, with (bytes_done, files_done); with several names a file counts
+/// once for each. What it raises, and KeyboardInterrupt, ends the work and is raised.
+#[pyfunction]
+#[pyo3(signature = (name, paths, *, threads = None, progress = None))]
+pub(crate) fn digest_files<'py>(
+    py: Python<'py>,
+    name: Names,
+    paths: &Bound<'py, PyAny>,
+    threads: Option<usize>,
+    progress: Option<Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyList>> {
+    if threads == Some(0) {
+        return Err(PyValueError::new_err("threads must be at least 1, or None for one for every core"));
+    }
+    if paths.is_instance_of::<PyString>() || paths.is_instance_of::<PyBytes>() {
+        return Err(PyTypeError::new_err("expected an iterable of paths, not one path"));
+    }
+    let decode = py.import("os")?.getattr("fsdecode")?;
+    let paths = paths.try_iter()?.map(|path| decode.call1((path?,))).collect::<PyResult<Vec<_>>>()?;
+    let files = paths.iter().map(|path| path.extract()).collect::<PyResult<Vec<PathBuf>>>()?;
+    let mut progress = Progress { callback: progress, bytes: 0, files: 0 };
+    let mut columns = Vec::new();
+    for algorithm in &name.algorithms {
+        let results = start(*algorithm, files.clone(), threads.unwrap_or(0), progress.callback.is_some())?;
+        columns.push(collect(py, results, paths.len(), &mut progress)?);
+    }
+
+    let result = PyList::empty(py);
+    for (row, path) in paths.iter().enumerate() {
+        let digests: Result<Vec<&Digest>, &io::Error> = columns.iter().map(|column| column[row].as_ref()).collect();
+        match digests {
+            Err(error) => result.append(os_error(error, path)?)?,
+            Ok(digests) if name.is_one => result.append(PyBytes::new(py, digests[0].as_bytes()))?,
+            Ok(digests) => {
+                let dict = PyDict::new(py);
+                for (algorithm, digest) in name.algorithms.iter().zip(digests) {
+                    dict.set_item(hashlib_name(*algorithm), PyBytes::new(py, digest.as_bytes()))?;
+                }
+                result.append(dict)?;
+            }
+        }
+    }
+    Ok(result)
+}
+
+/// Starts the library's threads, which go on until all is done or nobody receives.
+fn start(algorithm: Algorithm, files: Vec<PathBuf>, threads: usize, sizes: bool) -> PyResult<Receiver<Done>> {
+    let (sender, receiver) = channel();
+    let work = move || {
+        let files = files.into_iter().map(|path| {
+            // The size is of use to progress only.
+            let bytes = if sizes { std::fs::metadata(&path).map_or(0, |metadata| metadata.len()) } else { 0 };
+            (bytes, Source::Path(path))
+        });
+        digest_sources(algorithm, threads, files, |bytes, digest| {
+            let bytes = if digest.is_ok() { bytes } else { 0 };
+            match sender.send(Done { digest, bytes }) {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(_) => ControlFlow::Break(()),
+            }
+        });
+    };
+    std::thread::Builder::new().name("manyhash-files".to_owned()).spawn(work)?;
+    Ok(receiver)
+}
+
+/// Receives what comes of all files.
+fn collect(
+    py: Python<'_>,
+    mut results: Receiver<Done>,
+    files: usize,
+    progress: &mut Progress<'_>,
+) -> PyResult<Vec<io::Result<Digest>>> {
+    let mut digests = Vec::with_capacity(files);
+    let mut received = Vec::new();
+    while digests.len() < files {
+        let ended = py.detach(|| receive(&mut results, &mut received));
+        for Done { digest, bytes } in received.drain(..) {
+            progress.bytes += bytes;
+            progress.files += 1;
+            digests.push(digest);
+        }
+        py.check_signals()?;
+        progress.report()?;
+        if ended && digests.len() < files {
+            return Err(PyRuntimeError::new_err("the threads that hash ended early"));
+        }
+    }
+    Ok(digests)
+}
+
+/// Takes whatever comes within a while; whether it was the last.
+fn receive(results: &mut Receiver<Done>, received: &mut Vec<Done>) -> bool {
+    let end = Instant::now() + LOOK;
+    loop {
+        match results.recv_timeout(end.saturating_duration_since(Instant::now())) {
+            Ok(done) => received.push(done),
+            Err(error) => return error == RecvTimeoutError::Disconnected,
+        }
+    }
+}
+
+/// What is reported to the caller.
+struct Progress<'py> {
+    callback: Option<Bound<'py, PyAny>>,
+    bytes: u64,
+    files: usize,
+}
+
+impl Progress<'_> {
+    fn report(&self) -> PyResult<()> {
+        if let Some(callback) = &self.callback {
+            callback.call1((self.bytes, self.files))?;
+        }
+        Ok(())
+    }
+}
+
+/// Python's exception for what went wrong with a file: FileNotFoundError and its like.
+fn os_error<'py>(error: &io::Error, path: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let py = path.py();
+    match error.raw_os_error() {
+        Some(code) => {
+            let text = py.import("os")?.getattr("strerror")?.call1((code,))?;
+            py.get_type::<PyOSError>().call1((code, text, path))
+        }
+        None => {
+            let exception = py.get_type::<PyOSError>().call1((error.to_string(),))?;
+            exception.setattr("filename", path)?;
+            Ok(exception)
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! The extension module behind the Python package `manyhash`, which documents what is here for its users.
+//!
+//! Whatever hashes lets go of the interpreter first, so that other threads run Python meanwhile. The bytes of Python
+//! objects are borrowed, not copied: [`buffer`] says how they stay in place. Nothing is computed here that the library
+//! could compute.
+
+mod algorithm;
+mod buffer;
+mod column;
+mod engine;
+mod files;
+mod hasher;
+mod many;
+
+use pyo3::exceptions::PyImportError;
+use pyo3::prelude::*;
+
+/// manyhash's extension module: use the package manyhash.
+#[pymodule]
+mod _manyhash {
+    use super::*;
+
+    #[pymodule_export]
+    use column::{Array, ChunkedArray, digest_column};
+    #[pymodule_export]
+    use engine::{Engine, Stream};
+    #[pymodule_export]
+    use files::digest_files;
+    #[pymodule_export]
+    use hasher::{Hasher, md5, new, sha1, sha224, sha256, sha384, sha512, sha512_256, update_many};
+    #[pymodule_export]
+    use many::{digest_many, hexdigest_many};
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        // Later the library could only panic about it.
+        manyhash::backend().map_err(|error| PyImportError::new_err(error.to_string()))?;
+        module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+        let names = manyhash::Algorithm::ALL.map(algorithm::hashlib_name);
+        module.add("algorithms", names)
+    }
+}

@@ -1,0 +1,217 @@
+"""The engine under asyncio."""
+
+import asyncio
+import gc
+import hashlib
+import sys
+import threading
+
+import manyhash
+import pytest
+
+from test_hashlib import NAMES, oracle
+
+DATA = bytes(range(256)) * 40_000
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_digests(name):
+    async def main():
+        engine = manyhash.Engine()
+        for data in (b"", b"abc", DATA, bytearray(DATA), memoryview(DATA)[5:]):
+            assert await engine.digest(name, data) == oracle(name, data).digest()
+        many = [DATA[i : i + 30_000 * (i % 7)] for i in range(200)]
+        assert await asyncio.gather(*(engine.digest(name, data) for data in many)) == [
+            oracle(name, data).digest() for data in many
+        ]
+
+    asyncio.run(main())
+
+
+def test_several_names():
+    async def main():
+        engine = manyhash.Engine(threads=1)
+        expected = hashlib.md5(DATA).digest(), hashlib.sha256(DATA).digest()
+        assert await engine.digest(["md5", "sha256"], DATA) == expected
+        assert await engine.digest(["md5"], b"") == (hashlib.md5().digest(),)
+        stream = engine.stream(("md5", "sha256"))
+        await stream.write(DATA)
+        assert await stream.finish() == expected
+
+    asyncio.run(main())
+
+
+def test_streams():
+    async def one(engine, name, size):
+        stream = engine.stream(name)
+        for start in range(0, len(DATA), size):
+            await stream.write(DATA[start : start + size])
+        assert await stream.finish() == oracle(name, DATA).digest()
+
+    async def main():
+        # Little memory, so that writers wait in line.
+        engine = manyhash.Engine(threads=2, memory=1 << 20)
+        await asyncio.gather(*(one(engine, name, size) for name in NAMES for size in (5_000, 70_000, 900_000)))
+
+    asyncio.run(main())
+
+
+def test_a_buffer_may_change_once_it_is_handed_over():
+    async def main():
+        engine = manyhash.Engine()
+        data = bytearray(DATA)
+        digest = engine.digest("sha512", data)
+        data[:] = bytes(len(data))
+        data.append(1)
+        assert await digest == hashlib.sha512(DATA).digest()
+
+    asyncio.run(main())
+
+
+def test_a_digest_may_be_forgotten():
+    async def main():
+        engine = manyhash.Engine(threads=1, memory=1 << 20)
+        for _ in range(50):
+            engine.digest("md5", DATA)
+        assert await engine.digest("sha1", b"abc" * 100_000) == hashlib.sha1(b"abc" * 100_000).digest()
+
+    asyncio.run(main())
+
+
+def test_cancelled_digests_are_given_up():
+    async def main():
+        engine = manyhash.Engine(threads=1, memory=1 << 20)
+        digests = [engine.digest("md5", DATA) for _ in range(200)]
+        for digest in digests[:-1]:
+            digest.cancel()
+        assert await digests[-1] == hashlib.md5(DATA).digest()
+        results = await asyncio.gather(*digests, return_exceptions=True)
+        assert all(isinstance(result, (asyncio.CancelledError, bytes)) for result in results)
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0):
+                await asyncio.gather(*(engine.digest("sha1", DATA) for _ in range(20)))
+
+    asyncio.run(main())
+
+
+def test_a_cancelled_write_writes_nothing():
+    async def main():
+        engine = manyhash.Engine(threads=1, memory=1 << 20)
+        busy = [engine.digest("md5", DATA * 4) for _ in range(4)]
+        stream = engine.stream("sha256")
+        await stream.write(b"head")
+        waiting = stream.write(DATA)
+        assert not waiting.done()
+        with pytest.raises(RuntimeError, match="a write to it is not done"):
+            stream.write(b"x")
+        with pytest.raises(RuntimeError, match="a write to it is not done"):
+            stream.finish()
+        waiting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await waiting
+        await stream.write(b"tail")
+        assert await stream.finish() == hashlib.sha256(b"headtail").digest()
+        with pytest.raises(RuntimeError, match="finished"):
+            stream.write(b"")
+        await asyncio.gather(*busy)
+
+    asyncio.run(main())
+
+
+def test_streams_and_digests_keep_the_engine():
+    async def main():
+        stream = manyhash.Engine(memory=1 << 20).stream("md5")
+        gc.collect()
+        await stream.write(DATA)
+        assert await stream.finish() == hashlib.md5(DATA).digest()
+        engine = manyhash.Engine(threads=1, memory=1 << 20)
+        digests = [engine.digest("md5", DATA) for _ in range(20)]
+        del engine
+        assert set(await asyncio.gather(*digests)) == {hashlib.md5(DATA).digest()}
+
+    asyncio.run(main())
+
+
+def test_bytes_are_held_and_let_go():
+    async def main():
+        engine = manyhash.Engine()
+        data = DATA + b"own"
+        count = sys.getrefcount(data)
+        digest = engine.digest("md5", data)
+        assert await digest == hashlib.md5(data).digest()
+        del digest
+        for _ in range(100):
+            # A reference let go of by the engine's thread is given back when this module is called next.
+            manyhash.md5()
+            if sys.getrefcount(data) == count:
+                break
+            await asyncio.sleep(0.01)
+        assert sys.getrefcount(data) == count
+
+    asyncio.run(main())
+
+
+def test_no_loop():
+    engine = manyhash.Engine()
+    with pytest.raises(RuntimeError, match="no running event loop"):
+        engine.digest("md5", b"")
+    stream = engine.stream("md5")
+    with pytest.raises(RuntimeError, match="no running event loop"):
+        stream.write(b"lost")
+    with pytest.raises(RuntimeError, match="no running event loop"):
+        stream.finish()
+
+    async def main():
+        await stream.write(b"abc")
+        assert await stream.finish() == hashlib.md5(b"abc").digest()
+
+    asyncio.run(main())
+
+
+def test_a_loop_that_is_closed_early():
+    engine = manyhash.Engine(threads=1, memory=1 << 20)
+
+    async def leave():
+        return [engine.digest("md5", DATA) for _ in range(20)]
+
+    loop = asyncio.new_event_loop()
+    left = loop.run_until_complete(leave())
+    loop.close()
+
+    async def main():
+        assert await engine.digest("sha1", DATA) == hashlib.sha1(DATA).digest()
+
+    asyncio.run(main())
+    del left
+
+
+def test_many_loops_in_many_threads():
+    engine = manyhash.Engine()
+    failures = []
+
+    async def main():
+        digests = await asyncio.gather(*(engine.digest("sha256", DATA[: 100_000 + i]) for i in range(50)))
+        if digests != [hashlib.sha256(DATA[: 100_000 + i]).digest() for i in range(50)]:
+            failures.append(digests)
+
+    threads = [threading.Thread(target=lambda: asyncio.run(main())) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+
+
+def test_arguments():
+    for arguments in ({"threads": 0}, {"memory": 0}):
+        with pytest.raises(ValueError, match="at least 1"):
+            manyhash.Engine(**arguments)
+    engine = manyhash.Engine()
+    with pytest.raises(ValueError, match="unsupported hash type"):
+        engine.stream("md6")
+
+    async def main():
+        with pytest.raises(TypeError, match="Strings must be encoded"):
+            await engine.digest("md5", "text")
+
+    asyncio.run(main())

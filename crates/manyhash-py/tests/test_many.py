@@ -1,0 +1,135 @@
+"""Many messages at once, beside hashlib."""
+
+import hashlib
+import sys
+import threading
+
+import manyhash
+import pyarrow
+import pytest
+from hypothesis import given, strategies as st
+
+from test_hashlib import NAMES, oracle
+
+
+@given(st.sampled_from(NAMES), st.lists(st.binary(max_size=400)))
+def test_digest_many(name, messages):
+    expected = [oracle(name, message) for message in messages]
+    assert manyhash.digest_many(name, messages) == [each.digest() for each in expected]
+    assert manyhash.digest_many(name, tuple(messages)) == [each.digest() for each in expected]
+    assert manyhash.digest_many(name, iter(messages)) == [each.digest() for each in expected]
+    assert manyhash.hexdigest_many(name, messages) == [each.hexdigest() for each in expected]
+    assert manyhash.digest_many(name, map(bytearray, messages)) == [each.digest() for each in expected]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_many_and_long(name):
+    messages = [bytes([i & 0xFF]) * (i % 300) for i in range(50_000)] + [b"x" * 3_000_000, b"", b"y" * 70_000]
+    assert manyhash.digest_many(name, messages) == [oracle(name, message).digest() for message in messages]
+
+
+def test_what_is_no_list_of_messages():
+    for wrong in (b"one message", "text", 7):
+        with pytest.raises(TypeError):
+            manyhash.digest_many("md5", wrong)
+    with pytest.raises(ValueError, match="unsupported hash type"):
+        manyhash.digest_many("md6", [])
+
+    def failing():
+        yield b"a"
+        raise KeyError("mine")
+
+    with pytest.raises(KeyError, match="mine"):
+        manyhash.digest_many("md5", failing())
+
+
+def test_a_list_may_change_meanwhile():
+    messages = [b"%d" % i for i in range(100_000)]
+    expected = [hashlib.sha1(message).digest() for message in messages]
+    started = threading.Event()
+
+    def clear():
+        started.wait()
+        messages.clear()
+
+    thread = threading.Thread(target=clear)
+    thread.start()
+    started.set()
+    # It is cleared before the call, or too late for it.
+    assert manyhash.digest_many("sha1", messages) in (expected, [])
+    thread.join()
+    assert messages == []
+
+
+def test_other_threads_run_meanwhile():
+    # The main thread is let into Python only by this one's letting go, and never by a switch: the interval is longer
+    # than the test. So the other thread's step is seen between two of this one's only if hashing lets go.
+    column = pyarrow.array([b"x" * (64 << 20)])
+    data, steps, ready, stop = b"x" * (64 << 20), [], threading.Event(), threading.Event()
+
+    def step():
+        ready.set()
+        while not stop.is_set():
+            steps.append(None)
+            stop.wait(0.0005)
+
+    interval = sys.getswitchinterval()
+    hashers = [manyhash.md5(), manyhash.md5()]
+    work = {
+        "update": lambda: hashers[0].update(data),
+        "constructor": lambda: manyhash.sha256(data),
+        "digest_many": lambda: manyhash.digest_many("md5", [data]),
+        "update_many": lambda: manyhash.update_many(hashers, [data, data]),
+        "digest_column": lambda: manyhash.digest_column("md5", column),
+    }
+    thread = threading.Thread(target=step)
+    sys.setswitchinterval(1000)
+    try:
+        thread.start()
+        ready.wait()
+        for name, each in work.items():
+            before = len(steps)
+            each()
+            assert len(steps) > before, name
+    finally:
+        stop.set()
+        sys.setswitchinterval(interval)
+        thread.join()
+
+
+@given(st.sampled_from(NAMES), st.lists(st.tuples(st.binary(max_size=200), st.binary(max_size=3000))))
+def test_update_many(name, pairs):
+    objects = [manyhash.new(name, first) for first, _ in pairs]
+    manyhash.update_many(objects, [second for _, second in pairs])
+    assert [each.digest() for each in objects] == [oracle(name, a + b).digest() for a, b in pairs]
+
+
+def test_update_many_refuses():
+    one, other, sha = manyhash.md5(), manyhash.md5(), manyhash.sha1()
+    for objects, buffers, message in (
+        ([one, one], [b"", b""], "twice"),
+        ([one, sha], [b"a", b"b"], "md5 and of sha1"),
+        ([one, other], [b"a"], "2 objects, but 1 buffers"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            manyhash.update_many(objects, buffers)
+    with pytest.raises(TypeError):
+        manyhash.update_many([hashlib.md5()], [b""])
+    assert one.digest() == other.digest() == manyhash.md5().digest()
+    manyhash.update_many([], [])
+
+
+def test_update_many_in_any_order_at_once():
+    objects = [manyhash.sha256() for _ in range(20)]
+    data = b"z" * 4096
+
+    def work(order):
+        for _ in range(100):
+            manyhash.update_many(order, [data] * len(order))
+
+    threads = [threading.Thread(target=work, args=(order,)) for order in (objects, objects[::-1])]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert {each.digest() for each in objects} == {hashlib.sha256(data * 200).digest()}
