@@ -35,4 +35,4 @@ pub use backend::{Backend, BackendError};
 pub use kernel::{Kernel, KernelSet, LaneStates};
 pub use short::{Chains, ShortKernel, ShortKernelSet};
 pub use simd::Word;
-pub use simd::feed::prefetch;
+pub use simd::feed::{prefetch, prefetch_all};

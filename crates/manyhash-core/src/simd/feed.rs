@@ -266,10 +266,16 @@ impl<V: Vector> Lines<V> {
 /// with it.
 #[inline]
 pub fn prefetch(message: &[u8]) {
+    prefetch_all(&message[..message.len().min(FIRST_LINES * CACHE_LINE)]);
+}
+
+/// Asks for all lines of some bytes.
+#[inline]
+pub fn prefetch_all(bytes: &[u8]) {
     #[cfg(target_arch = "x86_64")]
-    for line in message.chunks(CACHE_LINE).take(FIRST_LINES) {
+    for line in bytes.chunks(CACHE_LINE) {
         super::sse2::U32x4::prefetch(line.as_ptr());
     }
     #[cfg(not(target_arch = "x86_64"))]
-    let _ = message;
+    let _ = bytes;
 }

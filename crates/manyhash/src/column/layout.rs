@@ -101,6 +101,9 @@ pub(super) trait Layout: Copy + Sync {
     /// The bytes of a row below [`rows`](Self::rows).
     fn row(&self, row: usize) -> &[u8];
 
+    /// Where rows that are there stand side by side, if they do.
+    fn span(&self, rows: Range<usize>) -> &[u8];
+
     /// Some of the rows, which must be there.
     fn slice(self, rows: Range<usize>) -> Self;
 }
@@ -116,6 +119,11 @@ impl<O: Offset + Sync> Layout for Offsets<'_, O> {
         self.values.get(end(row)..end(row + 1)).unwrap_or(&[])
     }
 
+    fn span(&self, rows: Range<usize>) -> &[u8] {
+        let end = |i: usize| self.offsets[i].to_usize().unwrap_or(usize::MAX);
+        self.values.get(end(rows.start)..end(rows.end)).unwrap_or(&[])
+    }
+
     fn slice(self, rows: Range<usize>) -> Self {
         Offsets { offsets: &self.offsets[rows.start..=rows.end], ..self }
     }
@@ -129,6 +137,10 @@ impl Layout for Fixed<'_> {
     #[inline]
     fn row(&self, row: usize) -> &[u8] {
         self.values.get(row * self.width..(row + 1) * self.width).unwrap_or(&[])
+    }
+
+    fn span(&self, rows: Range<usize>) -> &[u8] {
+        &self.values[rows.start * self.width..rows.end * self.width]
     }
 
     fn slice(self, rows: Range<usize>) -> Self {
@@ -152,6 +164,10 @@ impl Layout for Views<'_> {
             (self.buffers.get(Self::word(view, 2)).copied().unwrap_or(&[]), Self::word(view, 3))
         };
         bytes.get(start..start + length).unwrap_or(&[])
+    }
+
+    fn span(&self, _rows: Range<usize>) -> &[u8] {
+        &[]
     }
 
     fn slice(self, rows: Range<usize>) -> Self {

@@ -9,6 +9,7 @@ use crate::running::Prefix;
 use crate::short::{Done, GROUP, Shorts, TooLong};
 use crate::stream::{Stream, Variant};
 use manyhash_core::algorithm::MAX_DIGEST_BYTES;
+use manyhash_core::prefetch_all;
 use std::sync::{Mutex, PoisonError};
 
 /// Rows in a task at the least: groups of messages that are not full at its end are few beside it.
@@ -82,6 +83,11 @@ impl Work<'_> {
                 for (message, row) in group.iter_mut().zip(rows.clone()) {
                     *message = layout.row(first + row);
                 }
+                // While these are hashed, the next ones come.
+                if rows.end + GROUP <= places.len() {
+                    prefetch_all(layout.span(first + rows.end..first + rows.end + GROUP));
+                    prefetch_all(places.span(rows.end..rows.end + GROUP));
+                }
                 if let Some(states) = shorts.group(&group) {
                     places.digests(row, states);
                     continue;
@@ -144,6 +150,11 @@ impl<const N: usize> Places<'_, N> {
         } else {
             states.iter().enumerate().for_each(|(i, state)| self.digest(first + i, state));
         }
+    }
+
+    fn span(&self, rows: std::ops::Range<usize>) -> &[u8] {
+        let width = self.width();
+        &self.digests[rows.start * width..rows.end * width]
     }
 
     #[inline]
