@@ -217,7 +217,7 @@ impl Engine {
         parts
     }
 
-    /// A message that comes in chunks. It has a slot from its first chunk on.
+    /// A message that comes in chunks. It has a slot from the first chunk on that its caller does not hash himself.
     pub fn stream<A: Algorithms>(&self, algorithms: A) -> Stream<A> {
         Stream::new(self.handle.0.clone(), algorithms)
     }
