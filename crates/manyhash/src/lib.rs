@@ -15,7 +15,7 @@
 //! `digest` the types have RustCrypto's traits.
 //!
 //! Which kernels are used, for how many messages at once, is measured at the first use of each algorithm, in about a
-//! millisecond (for one message alone, a tenth of that), so that lanes are never slower than one message after another;
+//! millisecond (for one message alone, a tenth of that; for messages of a few blocks, as long again), so that lanes are never slower than one message after another;
 //! [`plan`] shows the outcome.
 //!
 //! Nothing here panics, whatever the input, but for one thing: the environment variable `MANYHASH_BACKEND` forces a

@@ -74,11 +74,11 @@ impl<F: Planned> ShortPlan<F> {
 
 /// Short messages that wait for others of as many blocks. `Tag` says where a message's digest goes.
 pub(crate) struct Shorts<'m, F: Family, Tag> {
-    plan: &'static ShortPlan<F>,
     prefix: Prefix<F>,
     /// By the number of blocks less one.
     groups: [Group<'m, Tag>; MAX_BLOCKS],
-    digests: Box<[[u8; MAX_DIGEST_BYTES]; GROUP]>,
+    /// Room for a group's, from the first on.
+    digests: Vec<[u8; MAX_DIGEST_BYTES]>,
 }
 
 struct Group<'m, Tag> {
@@ -89,7 +89,7 @@ struct Group<'m, Tag> {
 impl<'m, F: Planned, Tag: Copy> Shorts<'m, F, Tag> {
     pub(crate) fn new(prefix: Prefix<F>) -> Self {
         let groups = std::array::from_fn(|_| Group { messages: Vec::new(), tags: Vec::new() });
-        Shorts { plan: F::short_plan(), prefix, groups, digests: Box::new([[0; MAX_DIGEST_BYTES]; GROUP]) }
+        Shorts { prefix, groups, digests: Vec::new() }
     }
 
     /// Takes a message, and gives digests to `done` if a group is full with it.
@@ -114,14 +114,15 @@ impl<'m, F: Planned, Tag: Copy> Shorts<'m, F, Tag> {
     /// The digests of a group of messages at once, if all of them are padded to as many blocks: the usual case of columns,
     /// in which no message has to wait.
     #[inline]
-    pub(crate) fn group(&mut self, messages: &[&[u8]; GROUP]) -> Option<&[[u8; MAX_DIGEST_BYTES]; GROUP]> {
+    pub(crate) fn group(&mut self, messages: &[&[u8]; GROUP]) -> Option<&[[u8; MAX_DIGEST_BYTES]]> {
         let lengths = messages.iter().map(|message| message.len());
         let (least, longest) =
             lengths.fold((usize::MAX, 0), |(least, most), length| (least.min(length), most.max(length)));
         if longest > most::<F>() || F::final_blocks(least) != F::final_blocks(longest) {
             return None;
         }
-        self.plan.kernel.hash(&self.prefix.state, self.prefix.bytes, messages, &mut self.digests[..]);
+        self.digests.resize(GROUP, [0; MAX_DIGEST_BYTES]);
+        F::short_plan().kernel.hash(&self.prefix.state, self.prefix.bytes, messages, &mut self.digests);
         Some(&self.digests)
     }
 
@@ -131,8 +132,14 @@ impl<'m, F: Planned, Tag: Copy> Shorts<'m, F, Tag> {
     }
 
     fn flush_group(&mut self, blocks: usize, done: &mut impl Done<Tag>) {
-        let Shorts { plan, prefix, groups, digests } = self;
+        let Shorts { prefix, groups, digests } = self;
         let Group { messages, tags } = &mut groups[blocks - 1];
+        if messages.is_empty() {
+            // Nor is anything measured for what never comes.
+            return;
+        }
+        let plan = F::short_plan();
+        digests.resize(GROUP, [0; MAX_DIGEST_BYTES]);
         let digests = &mut digests[..messages.len()];
         let lanes = plan.kernel.lanes();
         let rest = messages.len() % lanes;

@@ -3,13 +3,12 @@
 use super::Encoding;
 use super::layout::{Layout, Validity};
 use crate::batch::Batch;
-use crate::family::with_family;
 use crate::lanes::Planned;
 use crate::running::Prefix;
 use crate::short::{Done, GROUP, Shorts, TooLong};
 use crate::stream::{Stream, Variant};
 use manyhash_core::algorithm::MAX_DIGEST_BYTES;
-use manyhash_core::prefetch_all;
+use manyhash_core::{Md5, Sha1, Sha256, Sha512, Start, State, prefetch_all};
 use std::sync::{Mutex, PoisonError};
 
 /// Rows in a task at the least: groups of messages that are not full at its end are few beside it.
@@ -30,21 +29,20 @@ pub(super) struct Work<'a> {
 
 impl Work<'_> {
     pub(super) fn by_algorithm<L: Layout>(self, layout: &L, digests: &mut [u8]) {
-        with_family!(self.batch.algorithm(), F, start => {
-            let prefix = self.before.and_then(<F as Variant>::after).unwrap_or(Prefix::none(start));
-            // The length of a digest is a constant where it is copied.
-            match self.batch.algorithm().digest_bytes() {
-                16 => self.run::<F, L, 16>(prefix, layout, digests),
-                20 => self.run::<F, L, 20>(prefix, layout, digests),
-                28 => self.run::<F, L, 28>(prefix, layout, digests),
-                32 => self.run::<F, L, 32>(prefix, layout, digests),
-                48 => self.run::<F, L, 48>(prefix, layout, digests),
-                _ => self.run::<F, L, 64>(prefix, layout, digests),
-            }
-        });
+        // The length of a digest is a constant where it is copied; each family has but a few.
+        match (self.batch.algorithm().start(), self.batch.algorithm().digest_bytes()) {
+            (Start::Md5(start), _) => self.run::<Md5, L, 16>(start, layout, digests),
+            (Start::Sha1(start), _) => self.run::<Sha1, L, 20>(start, layout, digests),
+            (Start::Sha256(start), 28) => self.run::<Sha256, L, 28>(start, layout, digests),
+            (Start::Sha256(start), _) => self.run::<Sha256, L, 32>(start, layout, digests),
+            (Start::Sha512(start), 32) => self.run::<Sha512, L, 32>(start, layout, digests),
+            (Start::Sha512(start), 48) => self.run::<Sha512, L, 48>(start, layout, digests),
+            (Start::Sha512(start), _) => self.run::<Sha512, L, 64>(start, layout, digests),
+        }
     }
 
-    fn run<F: Planned, L: Layout, const N: usize>(self, prefix: Prefix<F>, layout: &L, digests: &mut [u8]) {
+    fn run<F: Variant, L: Layout, const N: usize>(self, start: State<F>, layout: &L, digests: &mut [u8]) {
+        let prefix = self.before.and_then(F::after).unwrap_or(Prefix::none(start));
         let (rows, width) = (layout.rows(), self.encoding.width(self.batch.algorithm()));
         let cores = self.batch.cores(rows, rows.saturating_mul(F::BLOCK_BYTES));
         let task = if cores.count() == 1 { rows } else { (rows / cores.count() / TASKS).max(TASK) }.max(1);
