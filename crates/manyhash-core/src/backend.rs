@@ -4,7 +4,7 @@
 use crate::algorithm::sha512::x86_pairs::Pairs;
 #[cfg(target_arch = "x86_64")]
 use crate::algorithm::sha512::x86_schedule::{self, General, Rounds};
-use crate::algorithm::{Compress, Family, MAX_DIGEST_BYTES, Sha512, State};
+use crate::algorithm::{Compress, Family, Sha512, State};
 use crate::kernel::{Columns, Kernel, KernelSet};
 use crate::short::{self, Chains, ShortKernel, ShortKernelSet};
 #[cfg(target_arch = "x86_64")]
@@ -441,10 +441,11 @@ macro_rules! entry {
             before: usize,
             messages: &[&[u8]],
             blocks: usize,
-            digests: *mut [u8; MAX_DIGEST_BYTES],
+            digests: *mut u8,
+            width: usize,
         ) {
             // SAFETY: the caller's; the features of this function are those that the proof needs.
-            unsafe { short::run::<F, V>($assume, start, before, messages, blocks, digests) }
+            unsafe { short::run::<F, V>($assume, start, before, messages, blocks, digests, width) }
         }
     };
 

@@ -33,6 +33,6 @@ mod simd;
 pub use algorithm::{Algorithm, Family, Md5, Sha1, Sha256, Sha512, Start, State, UnknownAlgorithm};
 pub use backend::{Backend, BackendError};
 pub use kernel::{Kernel, KernelSet, LaneStates};
-pub use short::{Chains, ShortKernel, ShortKernelSet};
+pub use short::{Chains, ShortKernel, ShortKernelSet, Uneven};
 pub use simd::Word;
 pub use simd::feed::{prefetch, prefetch_all};

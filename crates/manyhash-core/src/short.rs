@@ -6,8 +6,9 @@
 use crate::algorithm::{Compress, Family, MAX_DIGEST_BYTES, State};
 use crate::kernel::{LaneStates, MAX_LANES};
 use crate::simd::feed::Idle;
-use crate::simd::{BLOCK_WORDS, Vector, Word};
+use crate::simd::{BLOCK_WORDS, LINE, PART, Vector, Word};
 use core::fmt;
+use core::mem::MaybeUninit;
 
 /// One compression function compiled for one backend and one number of lanes, for whole short messages.
 pub struct ShortKernel<F: Family> {
@@ -23,9 +24,9 @@ pub(crate) type Iterate<F> = unsafe fn(chains: &mut Chains<F>, words: usize, ite
 
 /// # Safety
 /// `messages` are a whole number of times the kernel's lanes, each padded to `blocks` blocks; `digests` is writable for as
-/// many; the CPU has the kernel's instructions.
+/// many times `width` bytes, a multiple of 16; the CPU has the kernel's instructions.
 pub(crate) type Run<F> =
-    unsafe fn(start: &State<F>, before: usize, messages: &[&[u8]], blocks: usize, digests: *mut [u8; MAX_DIGEST_BYTES]);
+    unsafe fn(start: &State<F>, before: usize, messages: &[&[u8]], blocks: usize, digests: *mut u8, width: usize);
 
 impl<F: Family> Clone for ShortKernel<F> {
     fn clone(&self) -> Self {
@@ -65,38 +66,76 @@ impl<F: Family> ShortKernel<F> {
     /// Hashes messages that are padded to the same number of blocks ([`Family::final_blocks`]), each as if `before`
     /// bytes, whole blocks that led to the state `start`, preceded it.
     ///
-    /// Of each digest, the first [`Algorithm::digest_bytes`](crate::Algorithm::digest_bytes) count.
+    /// The digests are written side by side, each to the beginning of `width` bytes, of which those behind it become
+    /// arbitrary: [`row_bytes`] of a digest at the least.
+    ///
+    /// # Errors
+    /// If messages are padded to different numbers of blocks; nothing is written then.
     ///
     /// # Panics
-    /// If there is not one digest for each message, if messages are padded to different numbers of blocks, if `before` is
-    /// no whole number of blocks, or if that and a message together reach [`MAX_SHORT_BYTES`].
-    pub fn hash(&self, start: &State<F>, before: usize, messages: &[&[u8]], digests: &mut [[u8; MAX_DIGEST_BYTES]]) {
-        assert!(messages.len() == digests.len(), "one digest for each message");
+    /// If `width` is no multiple of 16, or 0, if there are not so many bytes for each message, if `before` is no whole
+    /// number of blocks, or if that and the first message together reach [`MAX_SHORT_BYTES`].
+    pub fn hash(
+        &self,
+        start: &State<F>,
+        before: usize,
+        messages: &[&[u8]],
+        width: usize,
+        digests: &mut [u8],
+    ) -> Result<(), Uneven> {
+        assert!(width > 0 && width == row_bytes(width), "rows of a multiple of {PART} bytes");
+        assert!(Some(digests.len()) == messages.len().checked_mul(width), "one row for each message");
         assert!(before.is_multiple_of(F::BLOCK_BYTES), "only whole blocks can precede a message");
-        let Some(first) = messages.first() else { return };
+        let Some(first) = messages.first() else { return Ok(()) };
         assert!(before < MAX_SHORT_BYTES && first.len() < MAX_SHORT_BYTES - before, "the messages are short");
         let blocks = F::final_blocks(first.len());
         // Lengths that are padded to so many blocks.
         let most = blocks * F::BLOCK_BYTES - 1 - F::LENGTH_BYTES;
         let least = (most + 1).saturating_sub(F::BLOCK_BYTES);
-        let alike = messages.iter().all(|message| (least..=most).contains(&message.len()));
-        assert!(alike, "messages of one number of blocks");
+        // Many at a time, without a branch for each: in the usual case none differs.
+        let differs = |message: &&[u8]| message.len().wrapping_sub(least) > most - least;
+        if messages.chunks(16).any(|messages| messages.iter().fold(false, |any, message| any | differs(message))) {
+            return Err(Uneven);
+        }
         let whole = messages.len() / self.lanes * self.lanes;
         if whole > 0 {
-            // SAFETY: whole groups, of as many blocks, as was checked; a digest for each; a `ShortKernel` only exists
-            // where the CPU has its instructions.
-            unsafe { (self.run)(start, before, &messages[..whole], blocks, digests.as_mut_ptr()) }
+            // SAFETY: whole groups, of as many blocks, as was checked; a row for each; a `ShortKernel` only exists where
+            // the CPU has its instructions.
+            unsafe { (self.run)(start, before, &messages[..whole], blocks, digests.as_mut_ptr(), width) }
         }
-        let (rest, digests) = (&messages[whole..], &mut digests[whole..]);
+        let (rest, digests) = (&messages[whole..], &mut digests[whole * width..]);
         if let Some(first) = rest.first() {
             let mut filled = [*first; MAX_LANES];
             filled[..rest.len()].copy_from_slice(rest);
             let mut rows = [[0; MAX_DIGEST_BYTES]; MAX_LANES];
+            let kept = width.min(MAX_DIGEST_BYTES);
             // SAFETY: as above; the lanes left over hash the first message again, into rows of their own.
-            unsafe { (self.run)(start, before, &filled[..self.lanes], blocks, rows.as_mut_ptr()) }
-            digests.copy_from_slice(&rows[..rest.len()]);
+            unsafe {
+                (self.run)(start, before, &filled[..self.lanes], blocks, rows.as_mut_ptr().cast(), MAX_DIGEST_BYTES)
+            }
+            for (digest, row) in digests.chunks_exact_mut(width).zip(rows) {
+                digest[..kept].copy_from_slice(&row[..kept]);
+            }
         }
+        Ok(())
     }
+}
+
+/// Messages are padded to different numbers of blocks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Uneven;
+
+impl fmt::Display for Uneven {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("messages are padded to different numbers of blocks")
+    }
+}
+
+impl core::error::Error for Uneven {}
+
+/// The least width of rows for digests of so many bytes.
+pub const fn row_bytes(digest: usize) -> usize {
+    digest.next_multiple_of(PART)
 }
 
 /// Chains of HMACs in the lanes of a kernel, each under a key of its own: what PBKDF2 (RFC 8018, 5.2) iterates.
@@ -222,32 +261,61 @@ pub(crate) unsafe fn run<F: Compress, V: Vector<Word = F::Word>>(
     before: usize,
     messages: &[&[u8]],
     blocks: usize,
-    digests: *mut [u8; MAX_DIGEST_BYTES],
+    digests: *mut u8,
+    width: usize,
 ) {
     // A block for each lane is as many bytes as a block of vectors.
-    let mut padded = [V::splat(proof, F::Word::default()); BLOCK_WORDS];
+    let mut padded = MaybeUninit::<[V; BLOCK_WORDS]>::uninit();
     let padded: *mut u8 = padded.as_mut_ptr().cast();
     let row = |lane: usize| core::ptr::slice_from_raw_parts(padded.wrapping_add(lane * F::BLOCK_BYTES), F::BLOCK_BYTES);
     let rows: [*const [u8]; MAX_LANES] = core::array::from_fn(|lane| row(lane.min(V::LANES - 1)));
     let mut bits = [F::Word::default(); MAX_LANES];
+    let mut left = [0; MAX_LANES];
+    // The words of a digest that there is room for.
+    let digest_words = F::STATE_WORDS.min(width / F::Word::BYTES);
 
     for (group, messages) in messages.chunks_exact(V::LANES).enumerate() {
+        let (mut shortest, mut longest) = (usize::MAX, 0);
         for (bits, message) in bits.iter_mut().zip(messages) {
             // Below 2^31, as `MAX_SHORT_BYTES` has it.
             *bits = F::Word::from(((before + message.len()) * 8) as u32);
+            shortest = shortest.min(message.len());
+            longest = longest.max(message.len());
         }
+        // Messages of one length that needs no bytes put together: the usual keys, digests and pairs of them.
+        let whole_parts = shortest == longest && shortest.is_multiple_of(PART);
         let mut state = [V::splat(proof, F::Word::default()); 8];
         for (state, word) in state.iter_mut().zip(start).take(F::STATE_WORDS) {
             *state = V::splat(proof, *word);
         }
         for block in 0..blocks {
-            for (lane, message) in messages.iter().enumerate() {
-                // SAFETY: each lane has a block among the padded ones.
-                unsafe { V::pad(proof, message, block * F::BLOCK_BYTES, padded.add(lane * F::BLOCK_BYTES)) };
-            }
-            // SAFETY: a row for each lane, a block long. As references they are used only within these lines, where nobody
-            // writes to what they refer to.
-            let mut words = unsafe { V::load_block(proof, rows.as_ptr().cast(), 0) };
+            let at = block * F::BLOCK_BYTES;
+            let mut words = if whole_parts || shortest >= at + F::BLOCK_BYTES {
+                let mut rest = [F::Word::default(); BLOCK_WORDS];
+                if whole_parts && (at..at + F::BLOCK_BYTES).contains(&shortest) {
+                    // The bit 1, in the order of the message's bytes.
+                    rest[(shortest - at) / F::Word::BYTES] = F::Word::from(0x80);
+                }
+                let bytes = shortest.saturating_sub(at).min(F::BLOCK_BYTES);
+                // SAFETY: the messages have so many bytes, whole parts of them.
+                unsafe { V::load_block(proof, messages.as_ptr(), at, bytes, &rest) }
+            } else {
+                for at_line in (0..F::BLOCK_BYTES).step_by(LINE) {
+                    let at = at + at_line;
+                    for (left, message) in left.iter_mut().zip(messages) {
+                        *left = (message.len() as isize - at as isize).clamp(-1, LINE as isize) as i8;
+                    }
+                    for (lane, message) in messages.iter().enumerate() {
+                        let from = message.as_ptr().wrapping_add(at);
+                        // SAFETY: so many bytes are left; each lane has a block of lines among the padded ones.
+                        unsafe { V::pad(proof, from, left[lane], padded.add(lane * F::BLOCK_BYTES + at_line)) };
+                    }
+                }
+                let none = [F::Word::default(); BLOCK_WORDS];
+                // SAFETY: a block of each lane was padded. As references they are used only within these lines, where
+                // nobody writes to what they refer to.
+                unsafe { V::load_block(proof, rows.as_ptr().cast(), 0, F::BLOCK_BYTES, &none) }
+            };
             if F::BIG_ENDIAN {
                 for word in &mut words {
                     *word = word.swap_bytes();
@@ -265,7 +333,7 @@ pub(crate) unsafe fn run<F: Compress, V: Vector<Word = F::Word>>(
                 *state = state.swap_bytes();
             }
         }
-        // SAFETY: the caller's digests are as many as its messages.
-        unsafe { V::store_rows(&state, F::STATE_WORDS, digests.add(group * V::LANES)) };
+        // SAFETY: the caller's rows are as many as its messages, and a multiple of 16 bytes.
+        unsafe { V::store_rows(&state, digest_words, digests.add(group * V::LANES * width), width) };
     }
 }

@@ -24,7 +24,6 @@ pub(crate) mod sse2;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod x86;
 
-use crate::algorithm::MAX_DIGEST_BYTES;
 use crate::kernel::MAX_LANES;
 
 /// Words in a block of any algorithm here: 16 of 32 bits (64 bytes) or 16 of 64 bits (128 bytes).
@@ -83,21 +82,24 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// The block that starts `at` bytes into a message, with the bit 1 if the message ends in it, and zeros.
-fn pad(message: &[u8], at: usize, block: &mut [u8]) {
-    let rest = message.get(at..).unwrap_or(&[]);
-    let (whole, end) = rest[..rest.len().min(block.len())].as_chunks::<16>();
-    block.fill(0);
-    for (to, from) in block.as_chunks_mut::<16>().0.iter_mut().zip(whole) {
+/// Bytes that are padded at a time.
+pub(crate) const LINE: usize = 64;
+
+/// Bytes that are loaded and stored at a time, of messages and digests.
+pub(crate) const PART: usize = 16;
+
+/// Bytes of a padded message: these, the bit 1 if they are its `end`, and zeros.
+fn pad(bytes: &[u8], end: bool, line: &mut [u8; LINE]) {
+    let (whole, rest) = bytes.as_chunks::<16>();
+    line.fill(0);
+    for (to, from) in line.as_chunks_mut::<16>().0.iter_mut().zip(whole) {
         *to = *from;
     }
-    let mut next = whole.len() * 16;
-    for (i, byte) in end.iter().enumerate() {
-        block[next + i] = *byte;
+    for (to, from) in line[bytes.len() - rest.len()..].iter_mut().zip(rest) {
+        *to = *from;
     }
-    next += end.len();
-    if at + next == message.len() && next < block.len() {
-        block[next] = 0x80;
+    if end && bytes.len() < LINE {
+        line[bytes.len()] = 0x80;
     }
 }
 
@@ -124,38 +126,54 @@ pub(crate) trait Vector: Copy {
     unsafe fn store(self, to: *mut Self::Word);
 
     /// The block that starts `at` bytes into each lane's message, transposed: word `i` of the result holds word `i`
-    /// of every lane's block, its bytes least significant first.
+    /// of every lane's block, its bytes least significant first. Behind the first `bytes`, a multiple of
+    /// [`PART`], every lane has the words of `rest`.
     ///
     /// # Safety
-    /// `messages` points to `LANES` slices, each readable from `at` for a block of 16 words.
-    unsafe fn load_block(proof: Self::Proof, messages: *const &[u8], at: usize) -> [Self; BLOCK_WORDS];
+    /// `messages` points to `LANES` slices, each readable from `at` for `bytes`, which are no more than 16 words.
+    unsafe fn load_block(
+        proof: Self::Proof,
+        messages: *const &[u8],
+        at: usize,
+        bytes: usize,
+        rest: &[Self::Word; BLOCK_WORDS],
+    ) -> [Self; BLOCK_WORDS];
 
-    /// Writes the block that starts `at` bytes into a message: its bytes, then, if it ends within this block, the bit 1,
-    /// and zeros.
+    /// Writes the next line of a padded message of which `left` bytes are left: as many of them as it has room for, the
+    /// bit 1 behind the last, and zeros. Of -1 bytes, zeros: the bit is written.
     ///
     /// # Safety
-    /// `block` is writable for 16 words.
+    /// `left` is at most 64, and `from` readable for so many bytes; `line` is writable for 64.
     #[inline(always)]
-    unsafe fn pad(_proof: Self::Proof, message: &[u8], at: usize, block: *mut u8) {
-        // SAFETY: the caller's 16 words.
-        pad(message, at, unsafe { core::slice::from_raw_parts_mut(block, BLOCK_WORDS * Self::Word::BYTES) });
+    unsafe fn pad(_proof: Self::Proof, from: *const u8, left: i8, line: *mut u8) {
+        let bytes = if left > 0 {
+            // SAFETY: the caller's bytes.
+            unsafe { core::slice::from_raw_parts(from, left as usize) }
+        } else {
+            &[]
+        };
+        // SAFETY: the caller's line.
+        pad(bytes, left >= 0, unsafe { &mut *line.cast() });
     }
 
-    /// Writes each lane's first `words` words, least significant byte first, to the beginning of a row of its own; the
-    /// bytes behind them become arbitrary, up to a multiple of 16.
+    /// Writes each lane's first `words` words, least significant byte first, to the beginning of a row of its own, so many
+    /// bytes `apart`; the bytes behind them become arbitrary, up to a multiple of [`PART`].
     ///
     /// # Safety
-    /// `rows` is writable for `LANES` rows.
+    /// Each row is writable for so many bytes.
     #[inline(always)]
-    unsafe fn store_rows(state: &[Self; 8], words: usize, rows: *mut [u8; MAX_DIGEST_BYTES]) {
+    unsafe fn store_rows(state: &[Self; 8], words: usize, rows: *mut u8, apart: usize) {
         let mut lanes = [Self::Word::default(); MAX_LANES];
         for (i, state) in state.iter().enumerate().take(words) {
             // SAFETY: no vector has more lanes.
             unsafe { state.store(lanes.as_mut_ptr()) };
             for (lane, word) in lanes.iter().enumerate().take(Self::LANES) {
-                // SAFETY: a row of each lane.
-                let row = unsafe { &mut *rows.add(lane) };
-                word.write(false, &mut row[i * Self::Word::BYTES..(i + 1) * Self::Word::BYTES]);
+                // SAFETY: a row of each lane, with room for each word.
+                let bytes = unsafe {
+                    let bytes = rows.add(lane * apart + i * Self::Word::BYTES);
+                    core::slice::from_raw_parts_mut(bytes, Self::Word::BYTES)
+                };
+                word.write(false, bytes);
             }
         }
     }

@@ -4,6 +4,7 @@ mod common;
 
 use common::expected;
 use manyhash_core::algorithm::MAX_DIGEST_BYTES;
+use manyhash_core::short::{Uneven, row_bytes};
 use manyhash_core::{Algorithm, Backend, Chains, Family, Md5, Sha1, Sha256, Sha512, ShortKernel, Start, State, Word};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -34,17 +35,19 @@ fn check<F: Family>(
     (messages, due): (&[Vec<u8>], &[Vec<u8>]),
 ) {
     let messages: Vec<&[u8]> = messages.iter().map(Vec::as_slice).collect();
-    let mut digests = vec![[0xAA; MAX_DIGEST_BYTES]; messages.len()];
-    kernel.hash(&start, 0, &messages, &mut digests);
-    for (i, (digest, due)) in digests.iter().zip(due).enumerate() {
-        assert_eq!(
-            &digest[..due.len()],
-            &due[..],
-            "{algorithm} on {backend}, `{}`: message {i} of {}, {} bytes",
-            kernel.name(),
-            messages.len(),
-            messages[i].len()
-        );
+    for width in [row_bytes(algorithm.digest_bytes()), MAX_DIGEST_BYTES, MAX_DIGEST_BYTES + 16] {
+        let mut digests = vec![0xAA; messages.len() * width];
+        assert_eq!(kernel.hash(&start, 0, &messages, width, &mut digests), Ok(()));
+        for (i, (digest, due)) in digests.chunks(width).zip(due).enumerate() {
+            assert_eq!(
+                &digest[..due.len()],
+                &due[..],
+                "{algorithm} on {backend}, `{}`: message {i} of {}, {} bytes, rows of {width}",
+                kernel.name(),
+                messages.len(),
+                messages[i].len()
+            );
+        }
     }
 }
 
@@ -60,6 +63,18 @@ fn every_length_to_nine_blocks() {
             let least = (most + 1).saturating_sub(block);
             let messages: Vec<Vec<u8>> =
                 (least..=most).flat_map(|length| [1, 2].map(|seed| bytes(length, seed))).collect();
+            let due: Vec<Vec<u8>> = messages.iter().map(|message| expected(algorithm, message)).collect();
+            each_kernel!(algorithm, check, (&messages[..], &due[..]));
+        }
+    }
+}
+
+/// Messages of one length, which need no bytes put together if it is a multiple of 16, and their neighbours.
+#[test]
+fn messages_of_one_length() {
+    for algorithm in Algorithm::ALL {
+        for length in (0..=600_usize).filter(|length| (length + 1) % 16 < 3) {
+            let messages: Vec<Vec<u8>> = (0..67).map(|seed| bytes(length, seed)).collect();
             let due: Vec<Vec<u8>> = messages.iter().map(|message| expected(algorithm, message)).collect();
             each_kernel!(algorithm, check, (&messages[..], &due[..]));
         }
@@ -85,13 +100,16 @@ fn check_after<F: Family>(algorithm: Algorithm, backend: Backend, kernel: ShortK
     let before = bytes(3 * F::BLOCK_BYTES, 9);
     let mut state = start;
     alone.compress_one(&mut state, &before, 3);
-    let messages: Vec<Vec<u8>> = (0..20).map(|seed| bytes(seed, seed)).collect();
-    let slices: Vec<&[u8]> = messages.iter().map(Vec::as_slice).collect();
-    let mut digests = vec![[0; MAX_DIGEST_BYTES]; messages.len()];
-    kernel.hash(&state, before.len(), &slices, &mut digests);
-    for (digest, message) in digests.iter().zip(&messages) {
-        let due = expected(algorithm, &[&before[..], message].concat());
-        assert_eq!(&digest[..due.len()], &due[..], "{algorithm} on {backend}, `{}`", kernel.name());
+    for length in [None, Some(16), Some(F::BLOCK_BYTES)] {
+        let messages: Vec<Vec<u8>> = (0..20).map(|seed| bytes(length.unwrap_or(seed), seed)).collect();
+        let slices: Vec<&[u8]> = messages.iter().map(Vec::as_slice).collect();
+        let mut digests = vec![[0; MAX_DIGEST_BYTES]; messages.len()];
+        let hashed = kernel.hash(&state, before.len(), &slices, MAX_DIGEST_BYTES, digests.as_flattened_mut());
+        assert_eq!(hashed, Ok(()));
+        for (digest, message) in digests.iter().zip(&messages) {
+            let due = expected(algorithm, &[&before[..], message].concat());
+            assert_eq!(&digest[..due.len()], &due[..], "{algorithm} on {backend}, `{}`", kernel.name());
+        }
     }
 }
 
@@ -170,18 +188,22 @@ fn chains_of_tags() {
 
 fn check_misuse<F: Family>(_: Algorithm, backend: Backend, kernel: ShortKernel<F>, start: State<F>) {
     let long = bytes(F::BLOCK_BYTES, 1);
-    let mut room = [[0; MAX_DIGEST_BYTES]; 3];
-    let mut panics = |before: usize, messages: &[&[u8]], digests: usize| {
-        catch_unwind(AssertUnwindSafe(|| kernel.hash(&start, before, messages, &mut room[..digests]))).is_err()
+    let mut room = [0xAA; 3 * MAX_DIGEST_BYTES];
+    let mut hash = |before: usize, messages: &[&[u8]], width: usize, rows: usize| {
+        let rows = &mut room[..rows * width];
+        catch_unwind(AssertUnwindSafe(|| kernel.hash(&start, before, messages, width, rows)))
     };
     let name = kernel.name();
-    assert!(panics(0, &[b"a", b"b"], 3), "{name} on {backend}: more digests than messages");
-    assert!(panics(0, &[b"a", b"b"], 1), "{name} on {backend}: fewer digests than messages");
-    assert!(panics(0, &[b"a", &long], 2), "{name} on {backend}: messages of one block and of two");
-    assert!(panics(1, &[b"a"], 1), "{name} on {backend}: a part of a block before");
-    assert!(panics(1 << 28, &[b"a"], 1), "{name} on {backend}: very much before");
-    assert!(!panics(0, &[], 0), "{name} on {backend}: no messages");
-    assert!(!panics(0, &[b"a", b"bc"], 2), "{name} on {backend}: two messages");
+    assert!(hash(0, &[b"a", b"b"], 64, 3).is_err(), "{name} on {backend}: more rows than messages");
+    assert!(hash(0, &[b"a", b"b"], 64, 1).is_err(), "{name} on {backend}: fewer rows than messages");
+    assert!(hash(0, &[b"a"], 24, 1).is_err(), "{name} on {backend}: rows of 24 bytes");
+    assert!(hash(0, &[b"a"], 0, 1).is_err(), "{name} on {backend}: rows of no bytes");
+    assert!(hash(1, &[b"a"], 64, 1).is_err(), "{name} on {backend}: a part of a block before");
+    assert!(hash(1 << 28, &[b"a"], 64, 1).is_err(), "{name} on {backend}: very much before");
+    let uneven = hash(0, &[b"a", &long], 64, 2);
+    assert!(matches!(uneven, Ok(Err(Uneven))), "{name} on {backend}: messages of one block and of two");
+    assert!(matches!(hash(0, &[], 64, 0), Ok(Ok(()))), "{name} on {backend}: no messages");
+    assert_eq!(room, [0xAA; 3 * MAX_DIGEST_BYTES], "{name} on {backend}: nothing is written then");
 }
 
 #[test]

@@ -53,7 +53,8 @@ impl<F: Planned> ShortPlan<F> {
         while rounds < ROUNDS || begin.elapsed() < TIME {
             for (kernel, least) in &mut costs {
                 let time = Instant::now();
-                kernel.hash(&start, 0, &messages, &mut digests);
+                let hashed = kernel.hash(&start, 0, &messages, MAX_DIGEST_BYTES, digests.as_flattened_mut());
+                debug_assert!(hashed.is_ok(), "equal messages");
                 *least = time.elapsed().min(*least);
             }
             let time = Instant::now();
@@ -111,19 +112,12 @@ impl<'m, F: Planned, Tag: Copy> Shorts<'m, F, Tag> {
         Ok(())
     }
 
-    /// The digests of a group of messages at once, if all of them are padded to as many blocks: the usual case of columns,
-    /// in which no message has to wait.
+    /// Writes the digests of a group of messages at once, to rows of `width` bytes, if all of them are short and padded to
+    /// as many blocks, and says whether they are: the usual case of columns, in which no message has to wait.
     #[inline]
-    pub(crate) fn group(&mut self, messages: &[&[u8]; GROUP]) -> Option<&[[u8; MAX_DIGEST_BYTES]]> {
-        let lengths = messages.iter().map(|message| message.len());
-        let (least, longest) =
-            lengths.fold((usize::MAX, 0), |(least, most), length| (least.min(length), most.max(length)));
-        if longest > most::<F>() || F::final_blocks(least) != F::final_blocks(longest) {
-            return None;
-        }
-        self.digests.resize(GROUP, [0; MAX_DIGEST_BYTES]);
-        F::short_plan().kernel.hash(&self.prefix.state, self.prefix.bytes, messages, &mut self.digests);
-        Some(&self.digests)
+    pub(crate) fn group(&self, messages: &[&[u8]; GROUP], width: usize, digests: &mut [u8]) -> bool {
+        let Prefix { state, bytes } = &self.prefix;
+        messages[0].len() <= most::<F>() && F::short_plan().kernel.hash(state, *bytes, messages, width, digests).is_ok()
     }
 
     /// Gives the digests of all that wait to `done`.
@@ -144,7 +138,9 @@ impl<'m, F: Planned, Tag: Copy> Shorts<'m, F, Tag> {
         let lanes = plan.kernel.lanes();
         let rest = messages.len() % lanes;
         let together = if rest >= plan.worth { messages.len() } else { messages.len() - rest };
-        plan.kernel.hash(&prefix.state, prefix.bytes, &messages[..together], &mut digests[..together]);
+        let rows = digests[..together].as_flattened_mut();
+        let hashed = plan.kernel.hash(&prefix.state, prefix.bytes, &messages[..together], MAX_DIGEST_BYTES, rows);
+        debug_assert!(hashed.is_ok(), "a group is of one number of blocks");
         for (message, digest) in messages.iter().zip(&mut *digests).skip(together) {
             *digest = running::digest::<F>(*prefix, message);
         }

@@ -127,25 +127,30 @@ unsafe fn store_parts(x: __m512i, to: *mut u8, apart: usize) {
     }
 }
 
-/// 64 bytes of a padded block, as [`Vector::pad`] has them: one load under a mask, which reads nothing behind the message.
+/// The number of each byte.
+static BYTES: [i8; 64] = {
+    let mut bytes = [0; 64];
+    let mut i = 0;
+    while i < bytes.len() {
+        bytes[i] = i as i8;
+        i += 1;
+    }
+    bytes
+};
+
+/// As [`Vector::pad`] has it: one load under a mask, which reads nothing behind the message.
 ///
 /// # Safety
-/// The CPU has AVX-512 and BMI2; `line` is writable for 64 bytes.
+/// The CPU has AVX-512; the rest is the trait's.
 #[inline(always)]
-unsafe fn pad_line(message: &[u8], at: usize, line: *mut u8) {
-    // SAFETY: the caller's line and its CPU; the mask has no bit for a byte that is not the message's.
+unsafe fn pad_line(from: *const u8, left: i8, line: *mut u8) {
+    // SAFETY: the caller's CPU; the mask of the load has no bit for a byte that is not left, and the line is the caller's.
     unsafe {
-        let left = message.len().wrapping_sub(at);
-        let (mask, end) = if left < 64 {
-            ((1 << left) - 1, 1 << left)
-        } else if at > message.len() {
-            (0, 0)
-        } else {
-            (u64::MAX, 0)
-        };
-        let end = _mm512_maskz_mov_epi8(end, _mm512_set1_epi8(0x80_u8 as i8));
-        let bytes = _mm512_mask_loadu_epi8(end, mask, message.as_ptr().wrapping_add(at).cast());
-        _mm512_storeu_si512(line.cast(), bytes);
+        let numbers = _mm512_loadu_si512(BYTES.as_ptr().cast());
+        let left = _mm512_set1_epi8(left);
+        let bytes = _mm512_maskz_loadu_epi8(_mm512_cmplt_epi8_mask(numbers, left), from.cast());
+        let end = _mm512_cmpeq_epi8_mask(numbers, left);
+        _mm512_storeu_si512(line.cast(), _mm512_mask_mov_epi8(bytes, end, _mm512_set1_epi8(i8::MIN)));
     }
 }
 

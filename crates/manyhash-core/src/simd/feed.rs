@@ -55,7 +55,9 @@ impl<V: Vector> Shuffled<V> {
     #[inline(always)]
     pub(crate) unsafe fn words(self, proof: V::Proof, big_endian: bool) -> [V; BLOCK_WORDS] {
         // SAFETY: a message for each lane, and the caller's block.
-        let mut words = unsafe { V::load_block(proof, self.0.messages.cast(), self.0.at) };
+        let block = BLOCK_WORDS * V::Word::BYTES;
+        let none = [V::Word::default(); BLOCK_WORDS];
+        let mut words = unsafe { V::load_block(proof, self.0.messages.cast(), self.0.at, block, &none) };
         if big_endian {
             for word in &mut words {
                 *word = word.swap_bytes();

@@ -2,7 +2,6 @@
 
 use super::feed::Stage;
 use super::{BLOCK_WORDS, Vector};
-use crate::algorithm::MAX_DIGEST_BYTES;
 
 /// Lanes `0..V::LANES` in the first vector, the rest in the second.
 #[derive(Clone, Copy)]
@@ -36,10 +35,18 @@ impl<V: Vector> Vector for Pair<V> {
     }
 
     #[inline(always)]
-    unsafe fn load_block(proof: V::Proof, messages: *const &[u8], at: usize) -> [Self; BLOCK_WORDS] {
+    unsafe fn load_block(
+        proof: V::Proof,
+        messages: *const &[u8],
+        at: usize,
+        bytes: usize,
+        rest: &[V::Word; BLOCK_WORDS],
+    ) -> [Self; BLOCK_WORDS] {
         // SAFETY: the caller's `2 * V::LANES` messages are two runs of `V::LANES`, all readable at `at`.
-        let (low, high) =
-            unsafe { (V::load_block(proof, messages, at), V::load_block(proof, messages.add(V::LANES), at)) };
+        let (low, high) = unsafe {
+            let high = messages.add(V::LANES);
+            (V::load_block(proof, messages, at, bytes, rest), V::load_block(proof, high, at, bytes, rest))
+        };
         let mut words = [Pair(low[0], high[0]); BLOCK_WORDS];
         for i in 1..BLOCK_WORDS {
             words[i] = Pair(low[i], high[i]);
@@ -48,21 +55,21 @@ impl<V: Vector> Vector for Pair<V> {
     }
 
     #[inline(always)]
-    unsafe fn pad(proof: V::Proof, message: &[u8], at: usize, block: *mut u8) {
-        // SAFETY: the caller's block.
-        unsafe { V::pad(proof, message, at, block) }
+    unsafe fn pad(proof: V::Proof, from: *const u8, left: i8, line: *mut u8) {
+        // SAFETY: the caller's bytes and line.
+        unsafe { V::pad(proof, from, left, line) }
     }
 
     #[inline(always)]
-    unsafe fn store_rows(state: &[Self; 8], words: usize, rows: *mut [u8; MAX_DIGEST_BYTES]) {
+    unsafe fn store_rows(state: &[Self; 8], words: usize, rows: *mut u8, apart: usize) {
         let (mut low, mut high) = ([state[0].0; 8], [state[0].1; 8]);
         for i in 1..8 {
             (low[i], high[i]) = (state[i].0, state[i].1);
         }
         // SAFETY: the caller's `2 * V::LANES` rows are two runs of `V::LANES`.
         unsafe {
-            V::store_rows(&low, words, rows);
-            V::store_rows(&high, words, rows.add(V::LANES));
+            V::store_rows(&low, words, rows, apart);
+            V::store_rows(&high, words, rows.add(V::LANES * apart), apart);
         }
     }
 

@@ -34,16 +34,24 @@ macro_rules! portable {
                 unsafe { to.write(self) }
             }
             #[inline(always)]
-            unsafe fn load_block(_: Portable, messages: *const &[u8], at: usize) -> [Self; BLOCK_WORDS] {
+            unsafe fn load_block(
+                _: Portable,
+                messages: *const &[u8],
+                at: usize,
+                bytes: usize,
+                rest: &[$word; BLOCK_WORDS],
+            ) -> [Self; BLOCK_WORDS] {
                 const BYTES: usize = size_of::<$word>();
-                // SAFETY: the caller's one message is readable from `at` for 16 words.
+                // SAFETY: the caller's one message is readable from `at` for so many bytes.
                 let block = unsafe {
                     let message: &[u8] = *messages;
-                    message.get_unchecked(at..at + BLOCK_WORDS * BYTES)
+                    if bytes == 0 { &[] } else { message.get_unchecked(at..at + bytes) }
                 };
-                core::array::from_fn(|i| {
-                    $word::from_le_bytes(core::array::from_fn(|j| block[i * BYTES + j]))
-                })
+                let mut words = *rest;
+                for (word, bytes) in words.iter_mut().zip(block.as_chunks::<BYTES>().0) {
+                    *word = $word::from_le_bytes(*bytes);
+                }
+                words
             }
             #[inline(always)]
             fn swap_bytes(self) -> Self {
@@ -116,10 +124,16 @@ macro_rules! portable {
                 unsafe { to.cast::<[$word; N]>().write(self.0) }
             }
             #[inline(always)]
-            unsafe fn load_block(proof: Portable, messages: *const &[u8], at: usize) -> [Self; BLOCK_WORDS] {
+            unsafe fn load_block(
+                proof: Portable,
+                messages: *const &[u8],
+                at: usize,
+                bytes: usize,
+                rest: &[$word; BLOCK_WORDS],
+            ) -> [Self; BLOCK_WORDS] {
                 let lanes: [[$word; BLOCK_WORDS]; N] = core::array::from_fn(|lane| {
                     // SAFETY: `lane` is below the caller's `N` messages, each readable at `at`.
-                    unsafe { $word::load_block(proof, messages.add(lane), at) }
+                    unsafe { $word::load_block(proof, messages.add(lane), at, bytes, rest) }
                 });
                 core::array::from_fn(|i| Array(core::array::from_fn(|lane| lanes[lane][i])))
             }

@@ -2,7 +2,6 @@
 //! and blocks of several messages turned into words of several lanes.
 
 use super::{BLOCK_WORDS, Vector, Word};
-use crate::algorithm::MAX_DIGEST_BYTES;
 
 /// Defines one register's worth of lanes from the names of its intrinsics.
 ///
@@ -43,18 +42,20 @@ macro_rules! vector {
                 unsafe { $store(to.cast(), self.0) }
             }
             #[inline(always)]
-            unsafe fn load_block(proof: $proof, messages: *const &[u8], at: usize) -> [Self; BLOCK_WORDS] {
-                // SAFETY: the caller's messages are readable from `at` for a block.
-                unsafe { crate::simd::x86::$transpose::<Self>(proof, messages, at) }
+            unsafe fn load_block(
+                proof: $proof,
+                messages: *const &[u8],
+                at: usize,
+                bytes: usize,
+                rest: &[$word; BLOCK_WORDS],
+            ) -> [Self; BLOCK_WORDS] {
+                // SAFETY: the caller's messages are readable from `at` for so many bytes.
+                unsafe { crate::simd::x86::$transpose::<Self>(proof, messages, at, bytes, rest) }
             }
             #[inline(always)]
-            unsafe fn store_rows(
-                state: &[Self; 8],
-                words: usize,
-                rows: *mut [u8; crate::algorithm::MAX_DIGEST_BYTES],
-            ) {
+            unsafe fn store_rows(state: &[Self; 8], words: usize, rows: *mut u8, apart: usize) {
                 // SAFETY: the caller's rows.
-                unsafe { crate::simd::x86::$rows::<Self>(state, words, rows) }
+                unsafe { crate::simd::x86::$rows::<Self>(state, words, rows, apart) }
             }
             crate::simd::x86::vector!(@pad $($pad)?);
             #[inline(always)]
@@ -137,11 +138,9 @@ macro_rules! vector {
     (@pad) => {};
     (@pad $pad:ident) => {
         #[inline(always)]
-        unsafe fn pad(_: Self::Proof, message: &[u8], at: usize, block: *mut u8) {
-            for line in 0..BLOCK_WORDS * size_of::<Self::Word>() / 64 {
-                // SAFETY: the caller's block has so many lines.
-                unsafe { $pad(message, at + 64 * line, block.add(64 * line)) };
-            }
+        unsafe fn pad(_: Self::Proof, from: *const u8, left: i8, line: *mut u8) {
+            // SAFETY: the caller's bytes and line.
+            unsafe { $pad(from, left, line) }
         }
     };
 
@@ -301,15 +300,27 @@ pub(super) const fn lanes_per_part<W: Word>() -> usize {
     16 / W::BYTES
 }
 
-/// The 16 words of 32 bits that start at `at` in each of `LANES` messages.
+/// Words of 32 bits as [`Vector::load_block`] has them.
 ///
 /// # Safety
-/// `messages` points to `LANES` slices, each readable for 64 bytes from `at`.
+/// As there.
 #[inline(always)]
-pub(super) unsafe fn words_32<V: Parts>(proof: V::Proof, messages: *const &[u8], at: usize) -> [V; BLOCK_WORDS] {
+pub(super) unsafe fn words_32<V: Parts>(
+    proof: V::Proof,
+    messages: *const &[u8],
+    at: usize,
+    bytes: usize,
+    rest: &[V::Word; BLOCK_WORDS],
+) -> [V; BLOCK_WORDS] {
     let mut words = [V::splat(proof, V::Word::default()); BLOCK_WORDS];
     for (quarter, words) in words.chunks_exact_mut(4).enumerate() {
-        // SAFETY: `quarter` is below 4, so that each load stays inside the caller's 64 bytes.
+        if 16 * quarter >= bytes {
+            for (i, word) in words.iter_mut().enumerate() {
+                *word = V::splat(proof, rest[4 * quarter + i]);
+            }
+            continue;
+        }
+        // SAFETY: the part is among the caller's bytes, a multiple of 16.
         let [a, b, c, d] = unsafe {
             [
                 V::load_parts(proof, messages, at + 16 * quarter),
@@ -328,15 +339,27 @@ pub(super) unsafe fn words_32<V: Parts>(proof: V::Proof, messages: *const &[u8],
     words
 }
 
-/// The 16 words of 64 bits that start at `at` in each of `LANES` messages.
+/// Words of 64 bits as [`Vector::load_block`] has them.
 ///
 /// # Safety
-/// `messages` points to `LANES` slices, each readable for 128 bytes from `at`.
+/// As there.
 #[inline(always)]
-pub(super) unsafe fn words_64<V: Parts>(proof: V::Proof, messages: *const &[u8], at: usize) -> [V; BLOCK_WORDS] {
+pub(super) unsafe fn words_64<V: Parts>(
+    proof: V::Proof,
+    messages: *const &[u8],
+    at: usize,
+    bytes: usize,
+    rest: &[V::Word; BLOCK_WORDS],
+) -> [V; BLOCK_WORDS] {
     let mut words = [V::splat(proof, V::Word::default()); BLOCK_WORDS];
     for (eighth, words) in words.chunks_exact_mut(2).enumerate() {
-        // SAFETY: `eighth` is below 8, so that each load stays inside the caller's 128 bytes.
+        if 16 * eighth >= bytes {
+            for (i, word) in words.iter_mut().enumerate() {
+                *word = V::splat(proof, rest[2 * eighth + i]);
+            }
+            continue;
+        }
+        // SAFETY: the part is among the caller's bytes, a multiple of 16.
         let (a, b) = unsafe {
             (V::load_parts(proof, messages, at + 16 * eighth), V::load_parts(proof, messages.add(1), at + 16 * eighth))
         };
@@ -384,9 +407,9 @@ pub(super) unsafe fn shuffle_pairs<V: Parts>(
 /// Words of 32 bits as [`Vector::store_rows`] wants them.
 ///
 /// # Safety
-/// `rows` is writable for `LANES` rows.
+/// As there.
 #[inline(always)]
-pub(super) unsafe fn rows_32<V: Parts>(state: &[V; 8], words: usize, rows: *mut [u8; MAX_DIGEST_BYTES]) {
+pub(super) unsafe fn rows_32<V: Parts>(state: &[V; 8], words: usize, rows: *mut u8, apart: usize) {
     for quarter in 0..words.div_ceil(4) {
         let [a, b, c, d] = [state[4 * quarter], state[4 * quarter + 1], state[4 * quarter + 2], state[4 * quarter + 3]];
         let (ab_low, ab_high) = (a.unpack_low_32(b), a.unpack_high_32(b));
@@ -398,8 +421,8 @@ pub(super) unsafe fn rows_32<V: Parts>(state: &[V; 8], words: usize, rows: *mut 
             ab_high.unpack_high_64(cd_high),
         ];
         for (i, lanes) in lanes.into_iter().enumerate() {
-            // SAFETY: the caller's rows, every fourth of which is one of these; a row has four quarters.
-            unsafe { lanes.store_parts(rows.add(i).cast::<u8>().add(16 * quarter), 4 * MAX_DIGEST_BYTES) };
+            // SAFETY: the caller's rows, every fourth of which is one of these.
+            unsafe { lanes.store_parts(rows.add(i * apart + 16 * quarter), 4 * apart) };
         }
     }
 }
@@ -407,14 +430,14 @@ pub(super) unsafe fn rows_32<V: Parts>(state: &[V; 8], words: usize, rows: *mut 
 /// Words of 64 bits as [`Vector::store_rows`] wants them.
 ///
 /// # Safety
-/// `rows` is writable for `LANES` rows.
+/// As there.
 #[inline(always)]
-pub(super) unsafe fn rows_64<V: Parts>(state: &[V; 8], words: usize, rows: *mut [u8; MAX_DIGEST_BYTES]) {
+pub(super) unsafe fn rows_64<V: Parts>(state: &[V; 8], words: usize, rows: *mut u8, apart: usize) {
     for pair in 0..words.div_ceil(2) {
         let (a, b) = (state[2 * pair], state[2 * pair + 1]);
         for (i, lanes) in [a.unpack_low_64(b), a.unpack_high_64(b)].into_iter().enumerate() {
-            // SAFETY: the caller's rows, every second of which is one of these; a row has four pairs.
-            unsafe { lanes.store_parts(rows.add(i).cast::<u8>().add(16 * pair), 2 * MAX_DIGEST_BYTES) };
+            // SAFETY: the caller's rows, every second of which is one of these.
+            unsafe { lanes.store_parts(rows.add(i * apart + 16 * pair), 2 * apart) };
         }
     }
 }
@@ -422,24 +445,34 @@ pub(super) unsafe fn rows_64<V: Parts>(state: &[V; 8], words: usize, rows: *mut 
 /// One lane's words as [`Vector::store_rows`] wants them.
 ///
 /// # Safety
-/// `rows` is writable for a row.
+/// As there.
 #[inline(always)]
-pub(super) unsafe fn rows_one<V: Vector>(state: &[V; 8], words: usize, rows: *mut [u8; MAX_DIGEST_BYTES]) {
+pub(super) unsafe fn rows_one<V: Vector>(state: &[V; 8], words: usize, row: *mut u8, _apart: usize) {
     for (i, state) in state.iter().enumerate().take(words) {
-        // SAFETY: a row has room for every word of a state. `V::store` takes any alignment.
-        unsafe { state.store(rows.cast::<u8>().add(i * V::Word::BYTES).cast()) };
+        // SAFETY: the row has room for the words. `V::store` takes any alignment.
+        unsafe { state.store(row.add(i * V::Word::BYTES).cast()) };
     }
 }
 
-/// The 16 words that start at `at` in one message, each in a vector of one lane.
+/// Words of one message as [`Vector::load_block`] has them, each in a vector of one lane.
 ///
 /// # Safety
-/// `messages` points to a slice readable for a block from `at`. `V::load` takes any alignment.
+/// As there. `V::load` takes any alignment.
 #[inline(always)]
-pub(super) unsafe fn words_one<V: Vector>(proof: V::Proof, messages: *const &[u8], at: usize) -> [V; BLOCK_WORDS] {
+pub(super) unsafe fn words_one<V: Vector>(
+    proof: V::Proof,
+    messages: *const &[u8],
+    at: usize,
+    bytes: usize,
+    rest: &[V::Word; BLOCK_WORDS],
+) -> [V; BLOCK_WORDS] {
     let mut words = [V::splat(proof, V::Word::default()); BLOCK_WORDS];
     for (i, word) in words.iter_mut().enumerate() {
-        // SAFETY: the caller's message; `i` is below 16.
+        if i * V::Word::BYTES >= bytes {
+            *word = V::splat(proof, rest[i]);
+            continue;
+        }
+        // SAFETY: the word is among the caller's bytes.
         *word = unsafe { V::load(proof, (*messages).as_ptr().add(at + i * V::Word::BYTES).cast()) };
     }
     words

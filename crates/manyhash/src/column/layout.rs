@@ -47,6 +47,16 @@ impl Validity<'_> {
         let bit = self.offset + row;
         self.bits[bit / 8] >> (bit % 8) & 1 == 1
     }
+
+    /// A bit for each of 128 rows from `first` on, the lowest for the first, 1 where it is null.
+    pub(super) fn nulls(&self, first: usize) -> u128 {
+        let (byte, bit) = ((self.offset + first) / 8, (self.offset + first) % 8);
+        let mut bytes = [0; 32];
+        let there = &self.bits[byte..self.bits.len().min(byte + 17)];
+        bytes[..there.len()].copy_from_slice(there);
+        let [low, high] = [0, 16].map(|at| u128::from_le_bytes(std::array::from_fn(|i| bytes[at + i])));
+        !(low >> bit | (high << 1) << (127 - bit))
+    }
 }
 
 impl<'a, O: Offset> Offsets<'a, O> {
@@ -101,6 +111,14 @@ pub(super) trait Layout: Copy + Sync {
     /// The bytes of a row below [`rows`](Self::rows).
     fn row(&self, row: usize) -> &[u8];
 
+    /// Some of the rows, from `first` on, which must be there: a slice for each.
+    #[inline]
+    fn fill<'m>(&'m self, first: usize, rows: &mut [&'m [u8]]) {
+        for (i, row) in rows.iter_mut().enumerate() {
+            *row = self.row(first + i);
+        }
+    }
+
     /// Where rows that are there stand side by side, if they do.
     fn span(&self, rows: Range<usize>) -> &[u8];
 
@@ -117,6 +135,19 @@ impl<O: Offset + Sync> Layout for Offsets<'_, O> {
     fn row(&self, row: usize) -> &[u8] {
         let end = |i: usize| self.offsets[i].to_usize().unwrap_or(usize::MAX);
         self.values.get(end(row)..end(row + 1)).unwrap_or(&[])
+    }
+
+    #[inline]
+    fn fill<'m>(&'m self, first: usize, rows: &mut [&'m [u8]]) {
+        // The values are walked along: what is left of them begins with the next row.
+        let offsets = &self.offsets[first..=first + rows.len()];
+        let begin = offsets[0].to_usize().unwrap_or(usize::MAX);
+        let (mut left, mut begin) = (self.values.get(begin..).unwrap_or(&[]), begin);
+        for (row, end) in rows.iter_mut().zip(&offsets[1..]) {
+            let end = end.to_usize().unwrap_or(usize::MAX);
+            (*row, left) = left.split_at_checked(end.wrapping_sub(begin)).unwrap_or_default();
+            begin = end;
+        }
     }
 
     fn span(&self, rows: Range<usize>) -> &[u8] {
@@ -137,6 +168,12 @@ impl Layout for Fixed<'_> {
     #[inline]
     fn row(&self, row: usize) -> &[u8] {
         self.values.get(row * self.width..(row + 1) * self.width).unwrap_or(&[])
+    }
+
+    #[inline]
+    fn fill<'m>(&'m self, first: usize, rows: &mut [&'m [u8]]) {
+        let values = self.values[first * self.width..].chunks_exact(self.width.max(1));
+        rows.iter_mut().zip(values).for_each(|(row, value)| *row = value);
     }
 
     fn span(&self, rows: Range<usize>) -> &[u8] {

@@ -8,11 +8,15 @@ use crate::running::Prefix;
 use crate::short::{Done, GROUP, Shorts, TooLong};
 use crate::stream::{Stream, Variant};
 use manyhash_core::algorithm::MAX_DIGEST_BYTES;
+use manyhash_core::short::row_bytes;
 use manyhash_core::{Md5, Sha1, Sha256, Sha512, Start, State, prefetch_all};
 use std::sync::{Mutex, PoisonError};
 
 /// Rows in a task at the least: groups of messages that are not full at its end are few beside it.
 const TASK: usize = 8192;
+
+/// Rows whose successors are asked for at once: the CPU has only so many lines under way, and waits beyond them.
+const SHARE: usize = 16;
 
 /// Tasks for each thread, so that all end at about the same time.
 const TASKS: usize = 16;
@@ -77,24 +81,30 @@ impl Work<'_> {
         let mut group: [&[u8]; GROUP] = [&[]; GROUP];
         for row in (0..places.len()).step_by(GROUP) {
             let rows = row..places.len().min(row + GROUP);
-            if rows.len() == GROUP && self.validity.is_none() {
-                for (message, row) in group.iter_mut().zip(rows.clone()) {
-                    *message = layout.row(first + row);
-                }
-                // While these are hashed, the next ones come.
-                if rows.end + GROUP <= places.len() {
-                    prefetch_all(layout.span(first + rows.end..first + rows.end + GROUP));
-                    prefetch_all(places.span(rows.end..rows.end + GROUP));
-                }
-                if let Some(states) = shorts.group(&group) {
-                    places.digests(row, states);
+            let nulls = self.validity.map_or(0, |validity| validity.nulls(first + row));
+            let is_null = |i: usize| nulls != 0 && nulls >> i & 1 == 1;
+            for from in (0..rows.len()).step_by(SHARE) {
+                let share = from..rows.len().min(from + SHARE);
+                layout.fill(first + row + from, &mut group[share.clone()]);
+                // The next rows come, and their places, while these are hashed.
+                let next = |i: usize| (rows.end + i).min(places.len());
+                let next = next(share.start)..next(share.end);
+                prefetch_all(layout.span(first + next.start..first + next.end));
+                prefetch_all(places.span(next));
+            }
+            if rows.len() == GROUP && nulls != u128::MAX {
+                // A null row hashes what another one has, so that its length does not matter.
+                let other = group[nulls.trailing_ones() as usize];
+                Nulls(nulls).for_each(|i| group[i] = other);
+                if places.group(row, |width, digests| shorts.group(&group, width, digests)) {
+                    Nulls(nulls).for_each(|i| places.at(row + i).fill(0));
                     continue;
                 }
             }
-            for row in rows {
-                if self.validity.is_some_and(|validity| !validity.is_valid(first + row)) {
+            for (i, row) in rows.enumerate() {
+                if is_null(i) {
                     places.at(row).fill(0);
-                } else if shorts.push(layout.row(first + row), row, &mut places) == Err(TooLong) {
+                } else if shorts.push(group[i], row, &mut places) == Err(TooLong) {
                     longs.push(first + row);
                 }
             }
@@ -119,6 +129,19 @@ impl Work<'_> {
     }
 }
 
+/// The numbers of the bits that are 1.
+struct Nulls(u128);
+
+impl Iterator for Nulls {
+    type Item = usize;
+
+    fn next(&mut self) -> Option<usize> {
+        let next = self.0.trailing_zeros();
+        self.0 &= self.0.wrapping_sub(1);
+        (next < u128::BITS).then_some(next as usize)
+    }
+}
+
 /// The places of digests of `N` bytes, side by side.
 struct Places<'d, const N: usize> {
     digests: &'d mut [u8],
@@ -137,17 +160,19 @@ impl<const N: usize> Places<'_, N> {
         self.digests.len() / self.width()
     }
 
-    /// Writes the digests of neighbours, from row `first` on.
+    /// Has the digests of a group of neighbours, from row `first` on, written by `hash` to rows of a width, if it says that
+    /// it does: into their places if those are such rows.
     #[inline]
-    fn digests(&mut self, first: usize, states: &[[u8; MAX_DIGEST_BYTES]]) {
-        if self.encoding == Encoding::Binary {
-            let (places, _) = self.digests[first * N..].as_chunks_mut::<N>();
-            for (place, state) in places.iter_mut().zip(states) {
-                place.copy_from_slice(&state[..N]);
-            }
-        } else {
-            states.iter().enumerate().for_each(|(i, state)| self.digest(first + i, state));
+    fn group(&mut self, first: usize, hash: impl FnOnce(usize, &mut [u8]) -> bool) -> bool {
+        if self.encoding == Encoding::Binary && N == row_bytes(N) {
+            return hash(N, &mut self.digests[first * N..][..GROUP * N]);
         }
+        let mut rows = [[0; MAX_DIGEST_BYTES]; GROUP];
+        let hashed = hash(MAX_DIGEST_BYTES, rows.as_flattened_mut());
+        if hashed {
+            rows.iter().enumerate().for_each(|(i, row)| self.digest(first + i, row));
+        }
+        hashed
     }
 
     fn span(&self, rows: std::ops::Range<usize>) -> &[u8] {
