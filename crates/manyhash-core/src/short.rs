@@ -92,9 +92,11 @@ impl<F: Family> ShortKernel<F> {
         // Lengths that are padded to so many blocks.
         let most = blocks * F::BLOCK_BYTES - 1 - F::LENGTH_BYTES;
         let least = (most + 1).saturating_sub(F::BLOCK_BYTES);
-        // Many at a time, without a branch for each: in the usual case none differs.
-        let differs = |message: &&[u8]| message.len().wrapping_sub(least) > most - least;
-        if messages.chunks(16).any(|messages| messages.iter().fold(false, |any, message| any | differs(message))) {
+        // Without a branch for each: in the usual case none differs. A difference below 0 has the highest bit.
+        let below = messages
+            .iter()
+            .fold(0, |below, message| below | message.len().wrapping_sub(least) | most.wrapping_sub(message.len()));
+        if below > usize::MAX / 2 {
             return Err(Uneven);
         }
         let whole = messages.len() / self.lanes * self.lanes;
