@@ -4,7 +4,8 @@
 //! cores multiply that. This library keeps the lanes full:
 //!
 //! - [`digest_many`] and [`Batch`]: messages in memory, of any number and any lengths, on all cores;
-//! - [`Column`]: columns of messages in Arrow's layouts, to columns of digests;
+//! - [`Column`]: columns of messages in Arrow's layouts, to columns of digests; with the feature `arrow`, arrays of the
+//!   crate `arrow-array`;
 //! - [`Hmac`]: many messages under one key; [`pbkdf2_many`]: keys of many passwords; [`merkle`]: levels of hash trees;
 //! - [`Stream`] and [`update_many`]: messages that come in pieces, advanced alone or together;
 //! - [`engine::Engine`]: messages of callers who know nothing of each other, as futures;
@@ -15,13 +16,15 @@
 //! `digest` the types have RustCrypto's traits.
 //!
 //! Which kernels are used, for how many messages at once, is measured at the first use of each algorithm, in about a
-//! millisecond (for one message alone, a tenth of that; for messages of a few blocks, as long again), so that lanes are never slower than one message after another;
-//! [`plan`] shows the outcome.
+//! millisecond (for one message alone, a tenth of that; for messages of a few blocks, as long again), so that lanes are
+//! never slower than one message after another; [`plan`] shows the outcome.
 //!
 //! Nothing here panics, whatever the input, but for one thing: the environment variable `MANYHASH_BACKEND` forces a
 //! backend, and if it names none, only [`backend`] can return that as an error. A program that minds calls it first.
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "arrow")]
+pub mod arrow;
 mod backend;
 mod batch;
 mod column;

@@ -54,9 +54,8 @@ impl<V: Vector> Shuffled<V> {
     /// Each message is readable for a block from `at`.
     #[inline(always)]
     pub(crate) unsafe fn words(self, proof: V::Proof, big_endian: bool) -> [V; BLOCK_WORDS] {
+        let (block, none) = (BLOCK_WORDS * V::Word::BYTES, [V::Word::default(); BLOCK_WORDS]);
         // SAFETY: a message for each lane, and the caller's block.
-        let block = BLOCK_WORDS * V::Word::BYTES;
-        let none = [V::Word::default(); BLOCK_WORDS];
         let mut words = unsafe { V::load_block(proof, self.0.messages.cast(), self.0.at, block, &none) };
         if big_endian {
             for word in &mut words {
