@@ -27,6 +27,8 @@ pub(crate) enum Error {
     OpenSsl(#[from] openssl::error::ErrorStack),
     #[error("--threads: {0}")]
     Threads(#[from] rayon::ThreadPoolBuildError),
+    #[error("staying on one core: {0}")]
+    Affinity(std::io::Error),
     #[error("the engine: {0}")]
     Engine(#[from] manyhash::engine::BuildError),
     #[error("the engine: {0}")]

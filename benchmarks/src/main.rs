@@ -3,9 +3,10 @@
 //! A [load] says which messages are hashed, a [subject] hashes them. Every subject's digests are
 //! [checked](verify) before anything is timed; then all are [measured](measure) in turns, and the medians
 //! [reported](report). What does not fit that (threads that contend, objects from a network, streams) is an
-//! experiment of its own: [`columns`], [`threads`], [`ingest`] and [`engine`].
+//! experiment of its own: [`columns`], [`constructions`], [`threads`], [`ingest`] and [`engine`].
 
 mod columns;
+mod constructions;
 mod cpu;
 mod engine;
 mod error;
@@ -42,6 +43,8 @@ enum Experiment {
     Ingest(ingest::Args),
     /// Columns of rows of a few bytes
     Columns(columns::Args),
+    /// HMAC, PBKDF2 and Merkle trees
+    Constructions(constructions::Args),
     /// Streams of one engine thread beside a batch on one thread
     Engine(engine::Args),
     /// Sends what `ingest` receives
@@ -65,6 +68,7 @@ fn run(cli: Cli) -> Result<(), Error> {
         Some(Experiment::Threads(args)) => threads::run(&args),
         Some(Experiment::Ingest(args)) => ingest::run(&args),
         Some(Experiment::Columns(args)) => columns::run(&args),
+        Some(Experiment::Constructions(args)) => constructions::run(&args),
         Some(Experiment::Engine(args)) => engine::run(&args),
         Some(Experiment::Sender(args)) => ingest::send(&args),
     }
