@@ -35,7 +35,8 @@ fn assert_column(algorithm: Algorithm, column: &Column, rows: &[Option<&[u8]>]) 
 fn fixed_of_every_width() {
     for width in 1..=300 {
         let algorithm = Algorithm::ALL[width % Algorithm::ALL.len()];
-        let values = bytes(width * 77);
+        // More than are hashed at once, and some over.
+        let values = bytes(width * 200);
         let rows: Vec<_> = values.chunks(width).map(Some).collect();
         assert_column(algorithm, &Column::fixed(&values, width).expect("whole rows"), &rows);
     }
@@ -66,6 +67,35 @@ fn offsets<O: TryFrom<usize, Error: std::fmt::Debug>>(first: usize, lengths: imp
         Some(*end)
     });
     std::iter::once(first).chain(ends).map(|offset| offset.try_into().expect("it is small")).collect()
+}
+
+/// Rows alike, of which some, or whole groups, are null: wherever the bits begin, and with none to spare.
+#[test]
+fn nulls_among_rows_alike() {
+    const ROWS: usize = 700;
+    let nulls: [fn(usize) -> bool; 5] =
+        [|row| row == 130, |row| row % 3 == 0, |row| (100..400).contains(&row), |row| row != 555, |row| row < 128];
+    let ragged: Vec<i32> = offsets(0, (0..ROWS).map(|row| 5 + row % 36));
+    let values = bytes(ROWS * 64);
+    for algorithm in [Algorithm::Md5, Algorithm::Sha1, Algorithm::Sha512] {
+        for (is_null, offset) in nulls.into_iter().flat_map(|is_null| (0..9).map(move |offset| (is_null, offset))) {
+            let mut bits = vec![0; (offset + ROWS).div_ceil(8)];
+            for row in (0..ROWS).filter(|row| !is_null(*row)) {
+                bits[(offset + row) / 8] |= 1 << ((offset + row) % 8);
+            }
+            let rows = |row: &dyn Fn(usize) -> std::ops::Range<usize>| -> Vec<Option<&[u8]>> {
+                (0..ROWS).map(|i| (!is_null(i)).then(|| &values[row(i)])).collect()
+            };
+            let columns = [
+                (Column::fixed(&values, 64), rows(&|i| i * 64..(i + 1) * 64)),
+                (Column::binary(&values, &ragged), rows(&|i| ragged[i] as usize..ragged[i + 1] as usize)),
+            ];
+            for (column, rows) in columns {
+                let column = column.and_then(|column| column.with_validity(&bits, offset)).expect("a bit a row");
+                assert_column(algorithm, &column, &rows);
+            }
+        }
+    }
 }
 
 #[test]
