@@ -3,6 +3,7 @@
 //! Digests are written side by side into buffers, and the views of the result point to them: all are longer than the 12
 //! bytes that a view can hold itself.
 
+use crate::pages::fresh;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{BinaryViewType, ByteViewType, StringViewType};
 use arrow_array::{Array, ArrayRef, GenericByteViewArray};
@@ -62,10 +63,10 @@ impl Work {
         let batch = Batch::new(self.algorithm).threads(threads);
         let step = if threads == 1 { ROWS_HERE } else { ROWS };
 
-        let mut outputs = Vec::with_capacity(views.len());
+        let mut outputs = fresh(Vec::with_capacity(views.len()));
         let mut buffers = Vec::new();
         for (buffer, views) in (0..).zip(views.chunks(BUFFER / width)) {
-            let mut digests = vec![0; views.len() * width];
+            let mut digests = fresh(vec![0; views.len() * width]);
             let mut offset = 0;
             for (views, digests) in views.chunks(step).zip(digests.chunks_mut(step * width)) {
                 let nulls = array.nulls().map(|nulls| nulls.slice(outputs.len(), views.len()));

@@ -1,9 +1,11 @@
 //! The expression plugin behind the Python package `manyhash_polars`.
 //!
 //! Polars opens the library and calls a function of C by its name: here one for each algorithm and encoding, and beside
-//! it one that says the type of what it gives. [`plugin`] is this interface; [`digest`] makes arrays of digests.
+//! it one that says the type of what it gives. [`plugin`] is this interface; [`digest`] makes arrays of digests, in memory
+//! from [`pages`].
 
 mod digest;
+mod pages;
 mod plugin;
 
 use arrow_schema::ffi::FFI_ArrowSchema;
