@@ -127,8 +127,9 @@ impl Work {
     /// Threads for rows; 0 is one for every core.
     fn threads(self, views: &[View]) -> usize {
         let blocks = views.len().saturating_mul(self.algorithm.block_bytes());
-        let bytes = || views.iter().map(|[a, b, c, d, ..]| u32::from_le_bytes([*a, *b, *c, *d]) as usize).sum::<usize>();
-        if blocks < HERE && blocks + bytes() < HERE { 1 } else { polars_threads() }
+        let length = |[a, b, c, d, ..]: &View| u32::from_le_bytes([*a, *b, *c, *d]) as usize;
+        let is_little = blocks < HERE && blocks + views.iter().map(length).sum::<usize>() < HERE;
+        if is_little { 1 } else { polars_threads() }
     }
 }
 
