@@ -31,7 +31,10 @@ for crate in manyhash-py manyhash-polars; do
         --manifest-path "$crates/$crate/Cargo.toml" --interpreter "$environment/bin/python" --out "$wheels"
 done
 module=("$wheels"/manyhash-*.whl) plugin=("$wheels"/manyhash_polars-*.whl)
-"$environment/bin/pip" install --quiet --disable-pip-version-check "${module[0]}[test,polars]" "${plugin[0]}[test]"
+# The plugin first: the module's extra asks for it, and finds it installed.
+for wheel in "${plugin[0]}[test]" "${module[0]}[test,polars]"; do
+    "$environment/bin/pip" install --quiet --disable-pip-version-check "$wheel"
+done
 
 # Not from the source tree, whose packages have no modules in them.
 cd "$target/python"

@@ -112,12 +112,9 @@ fn data_type(field: &FFI_ArrowSchema) -> Result<DataType, String> {
 /// `inputs` are `count` series, which are handed over, and `output` is an empty one.
 pub(crate) unsafe fn evaluate(work: Work, inputs: *mut SeriesExport, count: usize, output: *mut SeriesExport) {
     guard(|| {
-        // All are taken, so that none leaks, though there should be one.
-        // SAFETY: there are `count`, and Polars forgets them after this call.
-        let mut inputs: Vec<SeriesExport> = (0..count).map(|i| unsafe { ptr::read(inputs.add(i)) }).collect();
-        let input = inputs.pop().ok_or("there is no column")?;
-        // SAFETY: it is a series that Polars filled in and gives away.
-        let (name, input_type, chunks) = unsafe { input.take() }?;
+        // SAFETY: there are `count`, which Polars filled in, gives away and forgets. All are taken, or they would leak.
+        let mut inputs: Vec<_> = (0..count).map(|i| unsafe { ptr::read(inputs.add(i)).take() }).collect();
+        let (name, input_type, chunks) = inputs.pop().ok_or("there is no column")??;
         let output_type = work.output_type(&input_type)?;
         let digests = chunks.iter().map(|chunk| work.digest(chunk)).collect::<Result<Vec<_>, _>>();
         let digests = digests.map_err(|error| error.to_string())?;
