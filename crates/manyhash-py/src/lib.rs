@@ -29,7 +29,7 @@ mod _manyhash {
     #[pymodule_export]
     use hasher::{Hasher, md5, new, sha1, sha224, sha256, sha384, sha512, sha512_256, update_many};
     #[pymodule_export]
-    use many::{digest_many, hexdigest_many};
+    use many::{digest_many, hexdigest_many, hmac_many};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -1,8 +1,8 @@
 //! Many messages in memory.
 
 use crate::algorithm;
-use crate::buffer::Messages;
-use manyhash::{Batch, Digest};
+use crate::buffer::{Bytes, Messages};
+use manyhash::{Algorithm, Batch, Digest, Hmac};
 use pyo3::PyTypeInfo;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
@@ -14,39 +14,66 @@ const GROUP: usize = 8192;
 /// hashed all at once, so that the longest can start first.
 const SHORT: usize = 1024;
 
-/// An object for each digest.
+/// An object for each digest, of groups that are hashed by `hash`.
 fn objects<'py, T: PyTypeInfo>(
-    name: &str,
     buffers: &Bound<'py, PyAny>,
+    hash: impl Fn(&[&[u8]], &mut Vec<Digest>) + Sync,
     mut object: impl FnMut(Python<'py>, &Digest) -> Bound<'py, T>,
 ) -> PyResult<Bound<'py, PyList>> {
-    let (py, batch) = (buffers.py(), Batch::new(algorithm::parse(name)?));
+    let py = buffers.py();
     let objects = PyList::empty(py);
     let mut digests = Vec::new();
     let mut groups = Messages::of(buffers)?;
     while let Some(group) = groups.next(|messages, bytes| messages >= GROUP && bytes / messages < SHORT)? {
-        digests.resize(group.len(), Digest::default());
-        // There is a digest for each message.
-        let _ = py.detach(|| batch.digest_many_into(group, &mut digests));
+        py.detach(|| hash(group, &mut digests));
         digests.iter().try_for_each(|digest| objects.append(object(py, digest)))?;
     }
     Ok(objects)
 }
 
+/// Hashes a group to as many digests.
+fn hash(algorithm: Algorithm) -> impl Fn(&[&[u8]], &mut Vec<Digest>) + Sync {
+    let batch = Batch::new(algorithm);
+    move |group, digests| {
+        digests.resize(group.len(), Digest::default());
+        // There is a digest for each message.
+        let _ = batch.digest_many_into(group, digests);
+    }
+}
+
+fn bytes<'py>(py: Python<'py>, digest: &Digest) -> Bound<'py, PyBytes> {
+    PyBytes::new(py, digest.as_bytes())
+}
+
 /// The digests of many buffers, in their order, computed on all cores. Other threads run Python meanwhile.
 #[pyfunction]
 pub(crate) fn digest_many<'py>(name: &str, buffers: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
-    objects(name, buffers, |py, digest| PyBytes::new(py, digest.as_bytes()))
+    objects(buffers, hash(algorithm::parse(name)?), bytes)
 }
 
 /// As digest_many, in hexadecimal.
 #[pyfunction]
 pub(crate) fn hexdigest_many<'py>(name: &str, buffers: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
     let mut hex = [0; 128];
-    objects(name, buffers, |py, digest| {
+    objects(buffers, hash(algorithm::parse(name)?), |py, digest| {
         let hex = &mut hex[..2 * digest.as_bytes().len()];
         // There is room for two digits a byte, and they are ASCII.
         let _ = const_hex::encode_to_slice(digest.as_bytes(), hex);
         PyString::new(py, str::from_utf8(hex).unwrap_or_default())
     })
+}
+
+/// The HMACs (RFC 2104) of many buffers under one key, in their order, computed on all cores: what hmac.digest gives for
+/// each. The key is a buffer of any length, and hashed once. Other threads run Python meanwhile.
+#[pyfunction]
+pub(crate) fn hmac_many<'py>(
+    key: &Bound<'py, PyAny>,
+    name: &str,
+    buffers: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyList>> {
+    let algorithm = algorithm::parse(name)?;
+    let key = Bytes::of(key)?;
+    let (py, key) = (buffers.py(), key.as_slice());
+    let hmac = py.detach(|| Hmac::new(algorithm, key));
+    objects(buffers, |group, tags| *tags = hmac.authenticate_many(group), bytes)
 }

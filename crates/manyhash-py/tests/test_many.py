@@ -1,11 +1,9 @@
 """Many messages at once, beside hashlib."""
 
 import hashlib
-import sys
 import threading
 
 import manyhash
-import pyarrow
 import pytest
 from hypothesis import given, strategies as st
 
@@ -59,42 +57,6 @@ def test_a_list_may_change_meanwhile():
     assert manyhash.digest_many("sha1", messages) in (expected, [])
     thread.join()
     assert messages == []
-
-
-def test_other_threads_run_meanwhile():
-    # The main thread is let into Python only by this one's letting go, and never by a switch: the interval is longer
-    # than the test. So the other thread's step is seen between two of this one's only if hashing lets go.
-    column = pyarrow.array([b"x" * (64 << 20)])
-    data, steps, ready, stop = b"x" * (64 << 20), [], threading.Event(), threading.Event()
-
-    def step():
-        ready.set()
-        while not stop.is_set():
-            steps.append(None)
-            stop.wait(0.0005)
-
-    interval = sys.getswitchinterval()
-    hashers = [manyhash.md5(), manyhash.md5()]
-    work = {
-        "update": lambda: hashers[0].update(data),
-        "constructor": lambda: manyhash.sha256(data),
-        "digest_many": lambda: manyhash.digest_many("md5", [data]),
-        "update_many": lambda: manyhash.update_many(hashers, [data, data]),
-        "digest_column": lambda: manyhash.digest_column("md5", column),
-    }
-    thread = threading.Thread(target=step)
-    sys.setswitchinterval(1000)
-    try:
-        thread.start()
-        ready.wait()
-        for name, each in work.items():
-            before = len(steps)
-            each()
-            assert len(steps) > before, name
-    finally:
-        stop.set()
-        sys.setswitchinterval(interval)
-        thread.join()
 
 
 @given(st.sampled_from(NAMES), st.lists(st.tuples(st.binary(max_size=200), st.binary(max_size=3000))))

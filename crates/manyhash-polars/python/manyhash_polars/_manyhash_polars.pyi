@@ -1,0 +1,2 @@
+__all__ = ["__version__"]
+__version__: str

@@ -1,0 +1,83 @@
+//! The expression plugin behind the Python package `manyhash_polars`.
+//!
+//! Polars opens the library and calls a function of C by its name: here one for each algorithm and encoding, and beside
+//! it one that says the type of what it gives. [`plugin`] is this interface; [`digest`] makes arrays of digests, in memory
+//! from [`pages`].
+
+mod digest;
+mod pages;
+mod plugin;
+
+use arrow_schema::ffi::FFI_ArrowSchema;
+use digest::Work;
+use manyhash::{Algorithm, Encoding};
+use plugin::SeriesExport;
+use pyo3::exceptions::PyImportError;
+use pyo3::prelude::*;
+use std::ffi::c_void;
+
+/// manyhash's plugin for Polars: use the package manyhash_polars.
+#[pymodule]
+mod _manyhash_polars {
+    use super::*;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        // Later the library could only panic about it.
+        manyhash::backend().map_err(|error| PyImportError::new_err(error.to_string()))?;
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+}
+
+/// Exports the two functions of an expression that Polars looks for: what it gives, and its type.
+macro_rules! export {
+    ($name:expr, $algorithm:ident, $encoding:ident) => {
+        const _: () = {
+            const WORK: Work = Work { algorithm: Algorithm::$algorithm, encoding: Encoding::$encoding };
+
+            #[unsafe(export_name = concat!("_polars_plugin_", $name))]
+            unsafe extern "C" fn evaluate(
+                inputs: *mut SeriesExport,
+                count: usize,
+                _options: *const u8,
+                _options_bytes: usize,
+                output: *mut SeriesExport,
+                _context: *const c_void,
+            ) {
+                // SAFETY: Polars calls it with the arguments that `plugin::evaluate` asks for, under this name.
+                unsafe { plugin::evaluate(WORK, inputs, count, output) }
+            }
+
+            #[unsafe(export_name = concat!("_polars_plugin_field_", $name))]
+            unsafe extern "C" fn output_type(
+                inputs: *const FFI_ArrowSchema,
+                count: usize,
+                output: *mut FFI_ArrowSchema,
+                _options: *const u8,
+                _options_bytes: usize,
+            ) {
+                // SAFETY: Polars calls it with the arguments that `plugin::output_type` asks for, under this name.
+                unsafe { plugin::output_type(WORK, inputs, count, output) }
+            }
+        };
+    };
+}
+
+macro_rules! expressions {
+    ($($name:literal: $algorithm:ident;)*) => {
+        $(
+            export!($name, $algorithm, Binary);
+            export!(concat!($name, "_hex"), $algorithm, Hex);
+        )*
+    };
+}
+
+expressions! {
+    "md5": Md5;
+    "sha1": Sha1;
+    "sha224": Sha224;
+    "sha256": Sha256;
+    "sha384": Sha384;
+    "sha512": Sha512;
+    "sha512_256": Sha512_256;
+}
