@@ -4,13 +4,13 @@
 //! One array gives one array; a stream of arrays (a chunked array, a series, the result of a query) gives a stream.
 
 use crate::algorithm;
+use crate::pages::fresh;
 use arrow_array::cast::AsArray;
-use arrow_array::types::{BinaryType, BinaryViewType, LargeBinaryType, LargeUtf8Type, StringViewType, Utf8Type};
-use arrow_array::types::{ByteArrayType, ByteViewType};
 use arrow_array::{Array as _, ArrayRef, FixedSizeBinaryArray, GenericStringArray, OffsetSizeTrait};
 use arrow_buffer::{Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::{ArrowError, DataType, Field, FieldRef};
-use manyhash::{Algorithm, Batch, Column, ColumnError, Encoding};
+use manyhash::arrow::{check_type, with_column};
+use manyhash::{Algorithm, Batch, Encoding};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyTuple};
@@ -145,17 +145,7 @@ impl Work {
     fn check(self, data_type: &DataType) -> PyResult<()> {
         match data_type {
             DataType::Struct(fields) if fields.len() == 1 => self.check(fields[0].data_type()),
-            DataType::Binary
-            | DataType::LargeBinary
-            | DataType::BinaryView
-            | DataType::FixedSizeBinary(_)
-            | DataType::Utf8
-            | DataType::LargeUtf8
-            | DataType::Utf8View => Ok(()),
-            other => {
-                let message = format!("cannot hash a column of type {other}; cast it to binary or utf8");
-                Err(PyTypeError::new_err(message))
-            }
+            other => check_type(other).map_err(|error| PyTypeError::new_err(error.to_string())),
         }
     }
 
@@ -167,50 +157,12 @@ impl Work {
             }
             return self.digest(table.column(0));
         }
-        let bytes = self.digest_values(array).map_err(|error| PyValueError::new_err(error.to_string()))?;
+        let mut bytes = fresh(vec![0; array.len() * self.encoding.width(self.algorithm)]);
+        let batch = Batch::new(self.algorithm);
+        // There is room for a digest a row.
+        let hashed = with_column(array, |column| batch.digest_column_into(column, self.encoding, &mut bytes));
+        hashed.map_err(|error| PyValueError::new_err(error.to_string()))?.unwrap_or_default();
         Ok(Digests { bytes: Buffer::from_vec(bytes), rows: array.len(), nulls: array.nulls().cloned() })
-    }
-
-    fn digest_values(self, array: &ArrayRef) -> Result<Vec<u8>, ColumnError> {
-        if array.is_empty() {
-            // The end of a sliced array may come without its values.
-            return Ok(Vec::new());
-        }
-        let nulls = array.nulls();
-        match array.data_type() {
-            DataType::Binary => self.offsets::<BinaryType>(array),
-            DataType::LargeBinary => self.offsets::<LargeBinaryType>(array),
-            DataType::Utf8 => self.offsets::<Utf8Type>(array),
-            DataType::LargeUtf8 => self.offsets::<LargeUtf8Type>(array),
-            DataType::BinaryView => self.views::<BinaryViewType>(array),
-            DataType::Utf8View => self.views::<StringViewType>(array),
-            // Rows without bytes cannot be counted by their bytes.
-            DataType::FixedSizeBinary(0) => self.hash(Column::binary(&[], &vec![0_i32; array.len() + 1])?, nulls),
-            _ => {
-                let array = array.as_fixed_size_binary();
-                self.hash(Column::fixed(array.value_data(), array.value_size())?, nulls)
-            }
-        }
-    }
-
-    fn offsets<T: ByteArrayType<Offset: manyhash::Offset>>(self, array: &ArrayRef) -> Result<Vec<u8>, ColumnError> {
-        let array = array.as_bytes::<T>();
-        self.hash(Column::binary(array.value_data(), array.value_offsets())?, array.nulls())
-    }
-
-    fn views<T: ByteViewType>(self, array: &ArrayRef) -> Result<Vec<u8>, ColumnError> {
-        let array = array.as_byte_view::<T>();
-        let buffers: Vec<&[u8]> = array.data_buffers().iter().map(Buffer::as_slice).collect();
-        let (views, _) = array.views().inner().as_slice().as_chunks();
-        self.hash(Column::views(views, &buffers)?, array.nulls())
-    }
-
-    fn hash(self, column: Column<'_>, nulls: Option<&NullBuffer>) -> Result<Vec<u8>, ColumnError> {
-        let column = match nulls {
-            Some(nulls) => column.with_validity(nulls.validity(), nulls.offset())?,
-            None => column,
-        };
-        Ok(Batch::new(self.algorithm).digest_column(&column, self.encoding))
     }
 
     /// Arrays of one type, with the field that says which.

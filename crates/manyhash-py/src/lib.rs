@@ -11,6 +11,8 @@ mod engine;
 mod files;
 mod hasher;
 mod many;
+mod pages;
+mod polars;
 
 use pyo3::exceptions::PyImportError;
 use pyo3::prelude::*;

@@ -81,7 +81,10 @@ fn views<T: ByteViewType, R>(
     let array = array.as_byte_view::<T>();
     let buffers: Vec<&[u8]> = array.data_buffers().iter().map(Buffer::as_slice).collect();
     let (views, _) = array.views().inner().as_slice().as_chunks();
-    f(Column::views(views, &buffers)?)
+    f(match array.nulls() {
+        Some(nulls) => Column::views_with_validity(views, &buffers, nulls.validity(), nulls.offset())?,
+        None => Column::views(views, &buffers)?,
+    })
 }
 
 /// Digests that stand side by side as an array: binary of a fixed size, or strings (large ones if they are more than

@@ -159,7 +159,21 @@ impl<'a> Column<'a> {
     /// # Errors
     /// If a view names a buffer that is not there, or bytes behind it.
     pub fn views(views: &'a [[u8; 16]], buffers: &'a [&'a [u8]]) -> Result<Self, ColumnError> {
-        Ok(Column { rows: Rows::Views(Views::new(views, buffers)?), validity: None })
+        Ok(Column { rows: Rows::Views(Views::new(views, buffers, None)?), validity: None })
+    }
+
+    /// The same with nulls, as by [`with_validity`](Self::with_validity): what a null's view says does not matter.
+    ///
+    /// # Errors
+    /// If there are fewer bits than rows, or a view that is not null names a buffer that is not there, or bytes behind it.
+    pub fn views_with_validity(
+        views: &'a [[u8; 16]],
+        buffers: &'a [&'a [u8]],
+        bits: &'a [u8],
+        offset: usize,
+    ) -> Result<Self, ColumnError> {
+        let validity = Some(Validity::new(bits, offset, views.len())?);
+        Ok(Column { rows: Rows::Views(Views::new(views, buffers, validity)?), validity })
     }
 
     /// The same with nulls: a bit a row, from bit `offset` on, the lowest of each byte first; 0 is null.
@@ -167,11 +181,7 @@ impl<'a> Column<'a> {
     /// # Errors
     /// If there are fewer bits than rows.
     pub fn with_validity(self, bits: &'a [u8], offset: usize) -> Result<Self, ColumnError> {
-        let there = bits.len().saturating_mul(8).saturating_sub(offset);
-        if there < self.len() {
-            return Err(ColumnError::Validity { bits: there, rows: self.len() });
-        }
-        Ok(Column { validity: Some(Validity { bits, offset }), ..self })
+        Ok(Column { validity: Some(Validity::new(bits, offset, self.len())?), ..self })
     }
 
     /// Rows, nulls included.

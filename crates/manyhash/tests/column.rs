@@ -200,6 +200,19 @@ fn views_inline_and_in_buffers() {
 }
 
 #[test]
+fn views_of_nulls_may_say_anything() {
+    let buffers: [&[u8]; 1] = [b"behind twelve bytes"];
+    let views = [view_of(19, 0, 0), view_of(u32::MAX, 7, u32::MAX), view_of(14, 0, 10), view(1, *b"a           ")];
+    assert_eq!(Column::views(&views, &buffers).unwrap_err(), ColumnError::Buffer { row: 1, buffer: 7, buffers: 1 });
+    let column = Column::views_with_validity(&views, &buffers, &[0b1001 << 2], 2).unwrap();
+    assert_column(Algorithm::Md5, &column, &[Some(buffers[0]), None, None, Some(b"a")]);
+    let lies = Column::views_with_validity(&views, &buffers, &[0b1101 << 2], 2);
+    assert_eq!(lies.unwrap_err(), ColumnError::Values { row: 2, bytes: 19 });
+    let few = Column::views_with_validity(&views, &buffers, &[0xff], 5);
+    assert_eq!(few.unwrap_err(), ColumnError::Validity { bits: 3, rows: 4 });
+}
+
+#[test]
 fn what_lies_is_refused() {
     use ColumnError::{Buffer, NoOffsets, Offset, Validity, Values, Width};
     let values = bytes(10);

@@ -1,17 +1,102 @@
-"""Digests in Polars' expressions: importing this adds the namespace ``manyhash`` to expressions and series.
-
-It needs the package manyhash-polars, which is all of it. ::
+"""Digests in Polars' expressions: importing this adds the namespace ``manyhash`` to expressions and series. ::
 
     import manyhash.polars
 
     frame.with_columns(token=pl.col("mail").manyhash.sha256(hex=True))
+
+It needs Polars. A column is of type String or Binary; any other is an error, which names it. Null in, null out.
 """
 
-try:
-    from manyhash_polars import ExprNamespace, SeriesNamespace
-except ModuleNotFoundError as _error:
-    if _error.name != "manyhash_polars":
-        raise
-    raise ImportError("manyhash.polars needs the package manyhash-polars: install manyhash[polars]") from _error
+from pathlib import Path
+
+import polars
+from polars.plugins import register_plugin_function
 
 __all__ = ["ExprNamespace", "SeriesNamespace"]
+
+_LIBRARY = Path(__file__).parent
+
+
+@polars.api.register_expr_namespace("manyhash")
+class ExprNamespace:
+    """The digests of an expression, as Binary, or, with ``hex=True``, as String in hexadecimal."""
+
+    def __init__(self, expr: polars.Expr) -> None:
+        self._expr = expr
+
+    def md5(self, *, hex: bool = False) -> polars.Expr:
+        """The MD5 digests."""
+        return self._digest("md5", hex)
+
+    def sha1(self, *, hex: bool = False) -> polars.Expr:
+        """The SHA-1 digests."""
+        return self._digest("sha1", hex)
+
+    def sha224(self, *, hex: bool = False) -> polars.Expr:
+        """The SHA-224 digests."""
+        return self._digest("sha224", hex)
+
+    def sha256(self, *, hex: bool = False) -> polars.Expr:
+        """The SHA-256 digests."""
+        return self._digest("sha256", hex)
+
+    def sha384(self, *, hex: bool = False) -> polars.Expr:
+        """The SHA-384 digests."""
+        return self._digest("sha384", hex)
+
+    def sha512(self, *, hex: bool = False) -> polars.Expr:
+        """The SHA-512 digests."""
+        return self._digest("sha512", hex)
+
+    def sha512_256(self, *, hex: bool = False) -> polars.Expr:
+        """The SHA-512/256 digests."""
+        return self._digest("sha512_256", hex)
+
+    def _digest(self, name: str, hex: bool) -> polars.Expr:
+        return register_plugin_function(
+            plugin_path=_LIBRARY,
+            function_name=f"{name}_hex" if hex else name,
+            args=self._expr,
+            is_elementwise=True,
+        )
+
+
+@polars.api.register_series_namespace("manyhash")
+class SeriesNamespace:
+    """The digests of a series, as Binary, or, with ``hex=True``, as String in hexadecimal."""
+
+    def __init__(self, series: polars.Series) -> None:
+        self._series = series
+
+    def md5(self, *, hex: bool = False) -> polars.Series:
+        """The MD5 digests."""
+        return self._digest("md5", hex)
+
+    def sha1(self, *, hex: bool = False) -> polars.Series:
+        """The SHA-1 digests."""
+        return self._digest("sha1", hex)
+
+    def sha224(self, *, hex: bool = False) -> polars.Series:
+        """The SHA-224 digests."""
+        return self._digest("sha224", hex)
+
+    def sha256(self, *, hex: bool = False) -> polars.Series:
+        """The SHA-256 digests."""
+        return self._digest("sha256", hex)
+
+    def sha384(self, *, hex: bool = False) -> polars.Series:
+        """The SHA-384 digests."""
+        return self._digest("sha384", hex)
+
+    def sha512(self, *, hex: bool = False) -> polars.Series:
+        """The SHA-512 digests."""
+        return self._digest("sha512", hex)
+
+    def sha512_256(self, *, hex: bool = False) -> polars.Series:
+        """The SHA-512/256 digests."""
+        return self._digest("sha512_256", hex)
+
+    def _digest(self, name: str, hex: bool) -> polars.Series:
+        # By its place: a name may look like a pattern.
+        expression = ExprNamespace(polars.nth(0))._digest(name, hex)
+        return self._series.to_frame().select(expression).to_series()

@@ -42,7 +42,15 @@ pub(super) struct Validity<'a> {
     pub(super) offset: usize,
 }
 
-impl Validity<'_> {
+impl<'a> Validity<'a> {
+    pub(super) fn new(bits: &'a [u8], offset: usize, rows: usize) -> Result<Self, ColumnError> {
+        let there = bits.len().saturating_mul(8).saturating_sub(offset);
+        if there < rows {
+            return Err(ColumnError::Validity { bits: there, rows });
+        }
+        Ok(Validity { bits, offset })
+    }
+
     pub(super) fn is_valid(&self, row: usize) -> bool {
         let bit = self.offset + row;
         self.bits[bit / 8] >> (bit % 8) & 1 == 1
@@ -89,16 +97,25 @@ impl<'a> Views<'a> {
         u32::from_le_bytes(words[i]) as usize
     }
 
-    pub(super) fn new(views: &'a [[u8; 16]], buffers: &'a [&'a [u8]]) -> Result<Self, ColumnError> {
-        for (row, view) in views.iter().enumerate() {
+    /// What the view of a null says does not matter.
+    pub(super) fn new(
+        views: &'a [[u8; 16]],
+        buffers: &'a [&'a [u8]],
+        validity: Option<Validity>,
+    ) -> Result<Self, ColumnError> {
+        let check = |row: usize, view: &[u8; 16]| {
             let [length, _, buffer, start] = [0, 1, 2, 3].map(|i| Self::word(view, i));
-            if length > INLINE {
-                let bytes = buffers.get(buffer).map(|buffer| buffer.len());
-                let bytes = bytes.ok_or(ColumnError::Buffer { row, buffer, buffers: buffers.len() })?;
-                if start.checked_add(length).is_none_or(|end| end > bytes) {
-                    return Err(ColumnError::Values { row, bytes });
-                }
+            if length <= INLINE {
+                return Ok(());
             }
+            let bytes = buffers.get(buffer).map(|buffer| buffer.len());
+            let bytes = bytes.ok_or(ColumnError::Buffer { row, buffer, buffers: buffers.len() })?;
+            let is_inside = start.checked_add(length).is_some_and(|end| end <= bytes);
+            if is_inside { Ok(()) } else { Err(ColumnError::Values { row, bytes }) }
+        };
+        let is_null = |row: usize| validity.is_some_and(|validity| !validity.is_valid(row));
+        for (row, view) in views.iter().enumerate() {
+            check(row, view).or_else(|error| if is_null(row) { Ok(()) } else { Err(error) })?;
         }
         Ok(Views { views, buffers })
     }
@@ -200,7 +217,7 @@ impl Layout for Views<'_> {
         } else {
             (self.buffers.get(Self::word(view, 2)).copied().unwrap_or(&[]), Self::word(view, 3))
         };
-        bytes.get(start..start + length).unwrap_or(&[])
+        bytes.get(start..).and_then(|bytes| bytes.get(..length)).unwrap_or(&[])
     }
 
     fn span(&self, _rows: Range<usize>) -> &[u8] {

@@ -1,33 +1,17 @@
-//! The expression plugin behind the Python package `manyhash_polars`.
+//! The expression plugin behind `manyhash.polars`.
 //!
-//! Polars opens the library and calls a function of C by its name: here one for each algorithm and encoding, and beside
-//! it one that says the type of what it gives. [`plugin`] is this interface; [`digest`] makes arrays of digests, in memory
-//! from [`pages`].
+//! Polars opens this library once more, by its path, and calls a function of C by its name: here one for each algorithm and
+//! encoding, and beside it one that says the type of what it gives. [`plugin`] is this interface; [`digest`] makes arrays
+//! of digests.
 
 mod digest;
-mod pages;
 mod plugin;
 
 use arrow_schema::ffi::FFI_ArrowSchema;
 use digest::Work;
 use manyhash::{Algorithm, Encoding};
 use plugin::SeriesExport;
-use pyo3::exceptions::PyImportError;
-use pyo3::prelude::*;
 use std::ffi::c_void;
-
-/// manyhash's plugin for Polars: use the package manyhash_polars.
-#[pymodule]
-mod _manyhash_polars {
-    use super::*;
-
-    #[pymodule_init]
-    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
-        // Later the library could only panic about it.
-        manyhash::backend().map_err(|error| PyImportError::new_err(error.to_string()))?;
-        module.add("__version__", env!("CARGO_PKG_VERSION"))
-    }
-}
 
 /// Exports the two functions of an expression that Polars looks for: what it gives, and its type.
 macro_rules! export {

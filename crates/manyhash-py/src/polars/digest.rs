@@ -91,18 +91,9 @@ impl Work {
         nulls: Option<&NullBuffer>,
         digests: &mut [u8],
     ) -> Result<(), ColumnError> {
-        let tidy: Vec<View>;
-        let column = match (Column::views(views, values), nulls) {
-            (Err(_), Some(nulls)) => {
-                // The view of a null may point anywhere.
-                tidy = views.iter().zip(nulls).map(|(view, is_there)| if is_there { *view } else { [0; 16] }).collect();
-                Column::views(&tidy, values)
-            }
-            (column, _) => column,
-        }?;
         let column = match nulls {
-            Some(nulls) => column.with_validity(nulls.validity(), nulls.offset())?,
-            None => column,
+            Some(nulls) => Column::views_with_validity(views, values, nulls.validity(), nulls.offset())?,
+            None => Column::views(views, values)?,
         };
         // There is room for a digest a row.
         let _ = batch.digest_column_into(&column, self.encoding, digests);

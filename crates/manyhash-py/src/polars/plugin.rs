@@ -5,7 +5,7 @@
 //! Series and types come and go by Arrow's C data interface. A function that fails leaves its output empty, and Polars
 //! asks for the message. Nothing unwinds into Polars.
 
-use crate::digest::{Work, refusal};
+use super::digest::{Work, refusal};
 use arrow_array::ffi::from_ffi_and_data_type;
 use arrow_array::{Array, ArrayRef, make_array};
 use arrow_data::ffi::FFI_ArrowArray;

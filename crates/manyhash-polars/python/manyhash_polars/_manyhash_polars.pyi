@@ -1,2 +1,0 @@
-__all__ = ["__version__"]
-__version__: str
