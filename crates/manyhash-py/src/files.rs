@@ -6,7 +6,7 @@
 
 use crate::algorithm::{Names, hashlib_name};
 use manyhash::file::{Source, digest_files as digest_sources};
-use manyhash::{Algorithm, Digest};
+use manyhash::{Digest, Function};
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString};
@@ -21,18 +21,18 @@ const LOOK: Duration = Duration::from_millis(50);
 
 /// What came of a file.
 struct Done {
-    digest: io::Result<Digest>,
+    digests: io::Result<Vec<Digest>>,
     bytes: u64,
 }
 
 /// The digests of files, in their order, computed on all cores. Other threads run Python meanwhile.
 ///
 /// With one name each result is the digest, with several a dict from name to digest. A file that cannot be read has the
-/// OSError in its place, with its filename; it is not raised. Several algorithms read each file once for each.
+/// OSError in its place, with its filename; it is not raised. A file is read once, for all of them.
 ///
 /// threads: how many hash; None is one for every core.
-/// progress: called now and then, and in the end, with (bytes_done, files_done); with several names a file counts
-/// once for each. What it raises, and KeyboardInterrupt, ends the work and is raised.
+/// progress: called now and then, and in the end, with (bytes_done, files_done). What it raises, and KeyboardInterrupt,
+/// ends the work and is raised.
 #[pyfunction]
 #[pyo3(signature = (name, paths, *, threads = None, progress = None))]
 pub(crate) fn digest_files<'py>(
@@ -52,17 +52,14 @@ pub(crate) fn digest_files<'py>(
     let paths = paths.try_iter()?.map(|path| decode.call1((path?,))).collect::<PyResult<Vec<_>>>()?;
     let files = paths.iter().map(|path| path.extract()).collect::<PyResult<Vec<PathBuf>>>()?;
     let mut progress = Progress { callback: progress, bytes: 0, files: 0 };
-    let mut columns = Vec::new();
-    for algorithm in &name.algorithms {
-        let results = start(*algorithm, files.clone(), threads.unwrap_or(0), progress.callback.is_some())?;
-        columns.push(collect(py, results, paths.len(), &mut progress)?);
-    }
+    let functions = name.algorithms.iter().copied().map(Function::Lanes).collect();
+    let results = start(functions, files, threads.unwrap_or(0), progress.callback.is_some())?;
+    let digests = collect(py, results, paths.len(), &mut progress)?;
 
     let result = PyList::empty(py);
-    for (row, path) in paths.iter().enumerate() {
-        let digests: Result<Vec<&Digest>, &io::Error> = columns.iter().map(|column| column[row].as_ref()).collect();
+    for (path, digests) in paths.iter().zip(digests) {
         match digests {
-            Err(error) => result.append(os_error(error, path)?)?,
+            Err(error) => result.append(os_error(&error, path)?)?,
             Ok(digests) if name.is_one => result.append(PyBytes::new(py, digests[0].as_bytes()))?,
             Ok(digests) => {
                 let dict = PyDict::new(py);
@@ -77,7 +74,7 @@ pub(crate) fn digest_files<'py>(
 }
 
 /// Starts the library's threads, which go on until all is done or nobody receives.
-fn start(algorithm: Algorithm, files: Vec<PathBuf>, threads: usize, sizes: bool) -> PyResult<Receiver<Done>> {
+fn start(functions: Vec<Function>, files: Vec<PathBuf>, threads: usize, sizes: bool) -> PyResult<Receiver<Done>> {
     let (sender, receiver) = channel();
     let work = move || {
         let files = files.into_iter().map(|path| {
@@ -85,9 +82,9 @@ fn start(algorithm: Algorithm, files: Vec<PathBuf>, threads: usize, sizes: bool)
             let bytes = if sizes { std::fs::metadata(&path).map_or(0, |metadata| metadata.len()) } else { 0 };
             (bytes, Source::Path(path))
         });
-        digest_sources(algorithm, threads, files, |bytes, digest| {
-            let bytes = if digest.is_ok() { bytes } else { 0 };
-            match sender.send(Done { digest, bytes }) {
+        digest_sources(&functions, threads, files, |bytes, digests| {
+            let bytes = if digests.is_ok() { bytes } else { 0 };
+            match sender.send(Done { digests, bytes }) {
                 Ok(()) => ControlFlow::Continue(()),
                 Err(_) => ControlFlow::Break(()),
             }
@@ -103,15 +100,15 @@ fn collect(
     mut results: Receiver<Done>,
     files: usize,
     progress: &mut Progress<'_>,
-) -> PyResult<Vec<io::Result<Digest>>> {
+) -> PyResult<Vec<io::Result<Vec<Digest>>>> {
     let mut digests = Vec::with_capacity(files);
     let mut received = Vec::new();
     while digests.len() < files {
         let ended = py.detach(|| receive(&mut results, &mut received));
-        for Done { digest, bytes } in received.drain(..) {
+        for Done { digests: of_file, bytes } in received.drain(..) {
             progress.bytes += bytes;
             progress.files += 1;
-            digests.push(digest);
+            digests.push(of_file);
         }
         py.check_signals()?;
         progress.report()?;

@@ -8,7 +8,7 @@ mod handover;
 mod ordered;
 mod worker;
 
-use crate::{Algorithm, Digest};
+use crate::{Digest, Function};
 use handover::Handover;
 use ordered::Ordered;
 use std::fs::File;
@@ -31,7 +31,8 @@ pub enum Source {
     Failed(io::Error),
 }
 
-/// The digests of files, each given to `done` in the order of `files` as soon as those before it are done.
+/// The digests of files, each file's given to `done` in the order of `files` as soon as those before it are done: one for
+/// each function, in their order, from one read.
 ///
 /// A file is read to its end, wherever that is when it comes: one that grows or shrinks meanwhile gives the digest of
 /// what was read. `threads` is the number of workers, the caller's thread among them; 0 is one for every core. `files`
@@ -41,23 +42,24 @@ pub enum Source {
 /// read to its end first for the first.
 ///
 /// ```
-/// use manyhash::{Algorithm, file};
+/// use manyhash::{Algorithm, Function, file};
 /// use std::ops::ControlFlow;
 ///
 /// let files = ["Cargo.toml", "no such file"].map(|name| (name, file::Source::Path(name.into())));
-/// file::digest_files(Algorithm::Sha256, 0, files.into_iter(), |name, digest| {
-///     match digest {
-///         Ok(digest) => println!("{digest}  {name}"),
+/// let functions = [Algorithm::Md5, Algorithm::Sha256].map(Function::Lanes);
+/// file::digest_files(&functions, 0, files.into_iter(), |name, digests| {
+///     match digests {
+///         Ok(digests) => println!("{} {}  {name}", digests[0], digests[1]),
 ///         Err(error) => eprintln!("{name}: {error}"),
 ///     }
 ///     ControlFlow::Continue(())
 /// });
 /// ```
 pub fn digest_files<T: Send>(
-    algorithm: Algorithm,
+    functions: &[Function],
     threads: usize,
     files: impl Iterator<Item = (T, Source)> + Send,
-    done: impl FnMut(T, io::Result<Digest>) -> ControlFlow<()> + Send,
+    done: impl FnMut(T, io::Result<Vec<Digest>>) -> ControlFlow<()> + Send,
 ) {
     let threads = if threads == 0 { thread::available_parallelism().map_or(1, usize::from) } else { threads };
     let threads = threads.min(MAX_THREADS);
@@ -67,11 +69,11 @@ pub fn digest_files<T: Send>(
         for i in 1..threads {
             // Without another thread, those that there are do its work.
             let thread = thread::Builder::new().name(format!("manyhash-file-{i}"));
-            if thread.spawn_scoped(scope, || worker::work(algorithm, threads, &ordered, &handover)).is_err() {
+            if thread.spawn_scoped(scope, || worker::work(functions, threads, &ordered, &handover)).is_err() {
                 break;
             }
         }
-        worker::work(algorithm, threads, &ordered, &handover);
+        worker::work(functions, threads, &ordered, &handover);
     });
 }
 

@@ -9,7 +9,8 @@
 //! - [`Hmac`]: many messages under one key; [`pbkdf2_many`]: keys of many passwords; [`merkle`]: levels of hash trees;
 //! - [`Stream`] and [`update_many`]: messages that come in pieces, advanced alone or together;
 //! - [`engine::Engine`]: messages of callers who know nothing of each other, as futures;
-//! - files: [`file::digest_files`];
+//! - files: [`file::digest_files`], several functions in one read; with the feature `others` BLAKE3, SHA-3, CRCs and
+//!   more beside the algorithms with lanes;
 //! - [`digest`]: one message, which gains nothing from lanes and is hashed by the best code for one.
 //!
 //! The algorithm is an [`Algorithm`], which has a name, or a type: [`Sha256`] and its siblings. With the feature
@@ -32,6 +33,7 @@ mod digest;
 pub mod engine;
 mod family;
 pub mod file;
+mod function;
 mod hmac;
 mod lanes;
 pub mod merkle;
@@ -47,6 +49,9 @@ pub use batch::{Batch, OutputLength, digest, digest_many, digest_many_into};
 pub use column::{Column, ColumnError, Encoding, Offset, Salt, digest_column, digest_fixed};
 pub use digest::{Digest, DigestEncoding};
 pub use engine::Engine;
+#[cfg(feature = "others")]
+pub use function::{Blake2bLength, Other};
+pub use function::{Function, UnknownFunction};
 pub use hmac::{Hmac, hmac_column, hmac_many};
 pub use manyhash_core::{Algorithm, Backend, UnknownAlgorithm};
 pub use pbkdf2::{KeyLength, pbkdf2_many};

@@ -3,8 +3,8 @@
 mod common;
 
 use common::{bytes, reference};
-use manyhash::Algorithm;
 use manyhash::file::{Source, digest_files};
+use manyhash::{Algorithm, Function};
 use std::io;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -28,14 +28,14 @@ fn check(algorithm: Algorithm, threads: usize, lengths: &[usize]) {
     let (_folder, files) = files(lengths);
     let mut found = Vec::new();
     let sources = files.iter().enumerate().map(|(i, (path, _))| (i, Source::Path(path.clone())));
-    digest_files(algorithm, threads, sources, |i, digest| {
-        found.push((i, digest.expect("a readable file")));
+    digest_files(&[algorithm.into()], threads, sources, |i, digests| {
+        found.push((i, digests.expect("a readable file")));
         ControlFlow::Continue(())
     });
     assert_eq!(found.len(), files.len());
-    for (due, (i, digest)) in found.into_iter().enumerate() {
+    for (due, (i, digests)) in found.into_iter().enumerate() {
         assert_eq!(i, due, "in order");
-        assert_eq!(digest, reference(algorithm, &files[i].1), "{algorithm}, {} bytes", files[i].1.len());
+        assert_eq!(digests, [reference(algorithm, &files[i].1)], "{algorithm}, {} bytes", files[i].1.len());
     }
 }
 
@@ -60,6 +60,31 @@ fn few_and_many_small_and_large() {
     check(Algorithm::Sha1, 2, &[]);
 }
 
+/// Also two of one family, and one twice.
+#[test]
+fn several_functions_in_one_read() {
+    let algorithms = [Algorithm::Sha256, Algorithm::Md5, Algorithm::Sha384, Algorithm::Sha224, Algorithm::Md5];
+    let functions = algorithms.map(Function::Lanes);
+    let lengths: Vec<usize> = (0..300).map(|i| if i % 97 == 3 { 200_000 + i } else { i * 13 % 5000 }).collect();
+    let (_folder, files) = files(&lengths);
+    for threads in [1, 3] {
+        let sources = files.iter().enumerate().map(|(i, (path, _))| (i, Source::Path(path.clone())));
+        let mut seen = 0;
+        digest_files(&functions, threads, sources, |i, digests| {
+            let due = algorithms.map(|algorithm| reference(algorithm, &files[i].1));
+            assert_eq!(digests.expect("a readable file"), due, "{} bytes", lengths[i]);
+            seen += 1;
+            ControlFlow::Continue(())
+        });
+        assert_eq!(seen, lengths.len());
+    }
+    let nothing = std::iter::once(((), Source::Path(files[0].0.clone())));
+    digest_files(&[], 1, nothing, |(), digests| {
+        assert_eq!(digests.expect("a readable file"), []);
+        ControlFlow::Continue(())
+    });
+}
+
 #[test]
 fn failures_come_in_their_turn() {
     let (folder, files) = files(&[10; 40]);
@@ -70,14 +95,14 @@ fn failures_come_in_their_turn() {
         _ => (i, Source::Path(path.clone())),
     });
     let mut due = 0;
-    digest_files(Algorithm::Md5, 2, sources, |i, digest| {
+    digest_files(&[Algorithm::Md5.into()], 2, sources, |i, digest| {
         assert_eq!(i, due);
         due += 1;
         match i % 4 {
             0 => assert_eq!(digest.unwrap_err().kind(), io::ErrorKind::NotFound),
             1 => assert_eq!(digest.unwrap_err().to_string(), "said before"),
             2 => assert_eq!(digest.unwrap_err().kind(), io::ErrorKind::IsADirectory),
-            _ => assert_eq!(digest.expect("a readable file"), reference(Algorithm::Md5, &files[i].1)),
+            _ => assert_eq!(digest.expect("a readable file"), [reference(Algorithm::Md5, &files[i].1)]),
         }
         ControlFlow::Continue(())
     });
@@ -93,7 +118,7 @@ fn the_sink_may_end_it_all() {
         ((), Source::Path(files[i % 50].0.clone()))
     });
     let mut results = 0;
-    digest_files(Algorithm::Sha1, 2, sources, |(), _| {
+    digest_files(&[Algorithm::Sha1.into()], 2, sources, |(), _| {
         results += 1;
         if results == 10 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
@@ -134,9 +159,9 @@ fn a_slow_file_holds_back_only_so_many_others() {
             assert_eq!(seen.load(Ordering::Relaxed), 0);
             io::Write::write_all(&mut writer, b"abc").expect("a reader");
         });
-        digest_files(Algorithm::Md5, 2, sources, |(), digest| {
+        digest_files(&[Algorithm::Md5.into()], 2, sources, |(), digest| {
             if seen.fetch_add(1, Ordering::Relaxed) == 0 {
-                assert_eq!(digest.expect("a readable pipe").to_hex(), "900150983cd24fb0d6963f7d28e17f72");
+                assert_eq!(digest.expect("a readable pipe")[0].to_hex(), "900150983cd24fb0d6963f7d28e17f72");
             }
             ControlFlow::Continue(())
         });

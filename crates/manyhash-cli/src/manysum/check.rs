@@ -32,9 +32,9 @@ pub(super) fn check(console: &mut Console, arguments: Arguments) -> io::Result<b
 fn check_list(console: &mut Console, arguments: &Arguments, name: &OsStr, mut list: List<'_>) -> io::Result<bool> {
     let (mut unread, mut mismatched) = (0, 0);
     let mut written = Ok(());
-    digest_files(arguments.algorithm, arguments.threads, &mut list, |listed, digest| {
-        let verdict: &[u8] = match digest {
-            Ok(digest) if digest == listed.digest => b": OK\n",
+    digest_files(&[arguments.algorithm.into()], arguments.threads, &mut list, |listed, digests| {
+        let verdict: &[u8] = match digests {
+            Ok(digests) if digests[0] == listed.digest => b": OK\n",
             Ok(_) => {
                 mismatched += 1;
                 b": FAILED\n"

@@ -17,9 +17,9 @@ pub(super) fn print(console: &mut Console, arguments: Arguments) -> io::Result<b
     let Arguments { algorithm, recursive, threads, files, .. } = arguments;
     let mut all_read = true;
     let mut written = Ok(());
-    digest_files(algorithm, threads, tree::files(files, recursive), |name, digest| {
-        match digest {
-            Ok(digest) => written = console.line(&line(&name, &digest)),
+    digest_files(&[algorithm.into()], threads, tree::files(files, recursive), |name, digests| {
+        match digests {
+            Ok(digests) => written = console.line(&line(&name, &digests[0])),
             Err(error) => {
                 all_read = false;
                 console.file_error(name::bytes(&name), &error);

@@ -15,7 +15,7 @@ const AHEAD: u64 = 1 << 15;
 type Files<'a, T> = dyn Iterator<Item = (T, Source)> + Send + 'a;
 
 /// The caller's sink for results.
-type Done<'a, T> = dyn FnMut(T, io::Result<Digest>) -> ControlFlow<()> + Send + 'a;
+type Done<'a, T> = dyn FnMut(T, io::Result<Vec<Digest>>) -> ControlFlow<()> + Send + 'a;
 
 /// A source of files, and a sink that gets their results in the source's order.
 pub(super) struct Ordered<'a, T> {
@@ -35,7 +35,7 @@ struct Results<'a, T> {
     done: Box<Done<'a, T>>,
     /// The number of the file whose result is due next.
     due: u64,
-    waiting: BTreeMap<u64, (T, io::Result<Digest>)>,
+    waiting: BTreeMap<u64, (T, io::Result<Vec<Digest>>)>,
     stopped: bool,
 }
 
@@ -99,7 +99,7 @@ impl<'a, T> Ordered<'a, T> {
     }
 
     /// Gives a result to the sink when its turn has come.
-    pub(super) fn done(&self, number: u64, tag: T, result: io::Result<Digest>) {
+    pub(super) fn done(&self, number: u64, tag: T, result: io::Result<Vec<Digest>>) {
         let mut results = lock(&self.results);
         let results = &mut *results;
         results.waiting.insert(number, (tag, result));

@@ -3,8 +3,8 @@
 use super::Input;
 use super::handover::Handover;
 use super::ordered::{Ordered, Take, Taken};
-use crate::stream::{FamilyRows, finalize_many};
-use crate::{Algorithm, Digest, Stream, update_many};
+use crate::function::Hashes;
+use crate::{Digest, Function};
 use std::fs::File;
 use std::io::{self, Read};
 
@@ -18,11 +18,11 @@ const FILES: usize = 64;
 const MEMORY: usize = 64 << 20;
 
 /// Takes files until there are none, and hashes them.
-pub(super) fn work<T>(algorithm: Algorithm, threads: usize, ordered: &Ordered<T>, handover: &Handover<InHand<T>>) {
+pub(super) fn work<T>(functions: &[Function], threads: usize, ordered: &Ordered<T>, handover: &Handover<InHand<T>>) {
     handover.enter();
     let _leave = Leave { ordered, handover };
     let most = FILES.min(MEMORY / CHUNK / threads).max(1);
-    let mut lanes = Lanes::new();
+    let mut lanes = Lanes::new(functions);
     let mut more = true;
     while !ordered.stopped() {
         let mut slow = None;
@@ -30,7 +30,7 @@ pub(super) fn work<T>(algorithm: Algorithm, threads: usize, ordered: &Ordered<T>
             match ordered.take(lanes.len() == 0) {
                 Take::File(Taken { number, tag, source }) => match source.open() {
                     Ok(Input::File(file)) => {
-                        lanes.push(InHand { number, tag, file, stream: Stream::new(algorithm) });
+                        lanes.push(InHand { number, tag, file, hashes: Hashes::new(functions) });
                         // Now, and not when all lanes are filled: meanwhile other workers take their share of files.
                         lanes.read(ordered);
                     }
@@ -48,7 +48,7 @@ pub(super) fn work<T>(algorithm: Algorithm, threads: usize, ordered: &Ordered<T>
             }
             // Two of them may be the same standard input or pipe, and the first in order has the first bytes.
             ordered.wait_for_turn(number);
-            ordered.done(number, tag, read_alone(Stream::new(algorithm), input));
+            ordered.done(number, tag, read_alone(functions, input));
         } else if lanes.len() > 0 {
             lanes.advance(ordered);
             if !more && lanes.len() > 1 && handover.is_wanted() {
@@ -82,10 +82,11 @@ impl<T> Drop for Leave<'_, '_, T> {
     }
 }
 
-/// The digest of what has no end that could be known.
-fn read_alone(mut stream: Stream, mut input: impl Read) -> io::Result<Digest> {
-    io::copy(&mut input, &mut stream)?;
-    Ok(stream.finalize())
+/// The digests of what has no end that could be known.
+fn read_alone(functions: &[Function], mut input: impl Read) -> io::Result<Vec<Digest>> {
+    let mut hashes = Hashes::new(functions);
+    io::copy(&mut input, &mut hashes)?;
+    Ok(Hashes::finalize_many(functions, vec![hashes]).swap_remove(0))
 }
 
 /// A file in hand.
@@ -93,13 +94,14 @@ pub(super) struct InHand<T> {
     number: u64,
     tag: T,
     file: File,
-    stream: Stream,
+    hashes: Hashes,
 }
 
 /// The files in hand, each with a chunk.
-struct Lanes<T> {
+struct Lanes<'f, T> {
+    functions: &'f [Function],
     /// Apart from the files, so that they can be advanced together.
-    streams: Vec<Stream>,
+    hashes: Vec<Hashes>,
     files: Vec<Open<T>>,
     /// At least one for each file; those left over wait for the next.
     chunks: Vec<Box<[u8]>>,
@@ -114,9 +116,9 @@ struct Open<T> {
     ended: bool,
 }
 
-impl<T> Lanes<T> {
-    fn new() -> Self {
-        Lanes { streams: Vec::new(), files: Vec::new(), chunks: Vec::new() }
+impl<'f, T> Lanes<'f, T> {
+    fn new(functions: &'f [Function]) -> Self {
+        Lanes { functions, hashes: Vec::new(), files: Vec::new(), chunks: Vec::new() }
     }
 
     fn len(&self) -> usize {
@@ -124,12 +126,12 @@ impl<T> Lanes<T> {
     }
 
     fn push(&mut self, in_hand: InHand<T>) {
-        let InHand { number, tag, file, stream } = in_hand;
+        let InHand { number, tag, file, hashes } = in_hand;
         if self.chunks.len() == self.len() {
             // Not all a power of two apart, where they would meet in the same sets of a cache.
             self.chunks.push(vec![0; CHUNK + 64].into_boxed_slice());
         }
-        self.streams.push(stream);
+        self.hashes.push(hashes);
         self.files.push(Open { number, tag, file, filled: 0, ended: false });
     }
 
@@ -138,7 +140,7 @@ impl<T> Lanes<T> {
         let last = self.len() - 1;
         self.chunks.swap(i, last);
         let Open { number, tag, file, .. } = self.files.swap_remove(i);
-        InHand { number, tag, file, stream: self.streams.swap_remove(i) }
+        InHand { number, tag, file, hashes: self.hashes.swap_remove(i) }
     }
 
     /// Takes out half of the files, whose chunks are empty.
@@ -165,31 +167,19 @@ impl<T> Lanes<T> {
     /// Hashes the chunks, and is done with the files that have ended.
     fn advance(&mut self, ordered: &Ordered<T>) {
         let chunks = self.chunks.iter().zip(&self.files).map(|(chunk, open)| &chunk[..open.filled]);
-        let together = update_many(&mut self.streams, &chunks.collect::<Vec<_>>());
+        Hashes::update_many(self.hashes.iter_mut().zip(chunks));
         self.files.iter_mut().for_each(|open| open.filled = 0);
 
-        let (mut ended, mut streams) = (Vec::new(), Vec::new());
+        let (mut ended, mut messages) = (Vec::new(), Vec::new());
         for i in (0..self.len()).rev() {
             if self.files[i].ended {
-                let InHand { number, tag, stream, .. } = self.remove(i);
+                let InHand { number, tag, hashes, .. } = self.remove(i);
                 ended.push((number, tag));
-                streams.push(stream);
+                messages.push(hashes);
             }
         }
-        match together.map(|()| finalize_many(&streams.iter().collect::<Vec<_>>(), &FamilyRows::default())) {
-            Ok(digests) => {
-                for ((number, tag), digest) in ended.into_iter().zip(digests) {
-                    ordered.done(number, tag, Ok(digest));
-                }
-            }
-            // Not reached, since each file got a stream of the same algorithm and a chunk; but better no digest of any
-            // file in hand than a wrong one.
-            Err(error) => {
-                let in_hand = (0..self.len()).map(|_| self.remove(0)).map(|file| (file.number, file.tag));
-                for (number, tag) in ended.into_iter().chain(in_hand.collect::<Vec<_>>()) {
-                    ordered.done(number, tag, Err(io::Error::other(error)));
-                }
-            }
+        for ((number, tag), digests) in ended.into_iter().zip(Hashes::finalize_many(self.functions, messages)) {
+            ordered.done(number, tag, Ok(digests));
         }
     }
 }
