@@ -6,6 +6,7 @@
 
 pub mod arguments;
 pub mod console;
+pub mod dups;
 pub mod escape;
 mod figures;
 pub mod manysum;

@@ -1,7 +1,7 @@
 //! `manyhash`: the toolbox, one subcommand a tool.
 
 use clap::{Parser, Subcommand};
-use manyhash_cli::{arguments, simulate, speed};
+use manyhash_cli::{arguments, dups, simulate, speed};
 use std::process::ExitCode;
 
 /// Tools around hashing many messages at once.
@@ -14,12 +14,14 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Tool {
+    Dups(dups::Arguments),
     Simulate(simulate::Arguments),
     Speed(speed::Arguments),
 }
 
 fn main() -> ExitCode {
     match arguments::parse() {
+        Ok(Arguments { tool: Tool::Dups(arguments) }) => dups::main(arguments),
         Ok(Arguments { tool: Tool::Simulate(arguments) }) => simulate::main(arguments),
         Ok(Arguments { tool: Tool::Speed(arguments) }) => speed::main(arguments),
         Err(status) => status,
