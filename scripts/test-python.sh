@@ -38,4 +38,13 @@ for example in "$crate"/examples/*.py; do
     echo "== ${example##*/}"
     "$environment/bin/python" "$example"
 done
+
+# Each extra brings all that its import needs.
+for extra in polars:expression pandas:accessor duckdb:sql; do
+    alone=$target/python/${extra%:*}
+    "$python" -m venv "$alone"
+    "$alone/bin/pip" install --quiet --disable-pip-version-check "${wheel[0]}[${extra%:*}]"
+    "$alone/bin/python" "$crate/examples/${extra#*:}.py" >/dev/null
+    echo "== manyhash[${extra%:*}] alone"
+done
 echo "All tests of the Python module passed."

@@ -32,7 +32,8 @@ struct Construction<'a> {
     /// What an item is.
     item: &'static str,
     items: usize,
-    /// Bytes that come out of each.
+    /// Bytes in an item, and bytes that come out of it.
+    length: usize,
     width: usize,
     /// manyhash first, then OpenSSL, which says what the outputs should be, then peers that share no code with it.
     contestants: Vec<Contestant<'a>>,
@@ -101,29 +102,32 @@ pub(crate) fn run(args: &Args) -> Result<(), Error> {
 }
 
 /// Leaves this process the first of its cores: manyhash would use all of them.
+#[cfg(not(target_os = "linux"))]
 fn one_core() -> Result<(), Error> {
-    #[cfg(target_os = "linux")]
-    {
-        use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
-        let this = nix::unistd::Pid::from_raw(0);
-        let allowed = sched_getaffinity(this).map_err(|error| Error::Affinity(error.into()))?;
-        let mut first = CpuSet::new();
-        let core = (0..CpuSet::count()).find(|core| allowed.is_set(*core).unwrap_or(false));
-        first.set(core.unwrap_or(0)).map_err(|error| Error::Affinity(error.into()))?;
-        sched_setaffinity(this, &first).map_err(|error| Error::Affinity(error.into()))?;
-    }
-    Ok(())
+    Err(Error::Affinity(std::io::ErrorKind::Unsupported.into()))
+}
+
+/// Leaves this process the first of its cores: manyhash would use all of them.
+#[cfg(target_os = "linux")]
+fn one_core() -> Result<(), Error> {
+    use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
+    let this = nix::unistd::Pid::from_raw(0);
+    let allowed = sched_getaffinity(this).map_err(|error| Error::Affinity(error.into()))?;
+    let mut first = CpuSet::new();
+    let core = (0..CpuSet::count()).find(|core| allowed.is_set(*core).unwrap_or(false));
+    first.set(core.unwrap_or(0)).map_err(|error| Error::Affinity(error.into()))?;
+    sched_setaffinity(this, &first).map_err(|error| Error::Affinity(error.into()))
 }
 
 fn measure(construction: Construction, rounds: usize, backend: &'static str) -> Result<Vec<Figure>, Error> {
-    let Construction { name, algorithm, item, items, width, mut contestants } = construction;
+    let Construction { name, algorithm, item, items, length, width, mut contestants } = construction;
     let mut outputs: Vec<Vec<u8>> = contestants.iter().map(|_| vec![0; items * width]).collect();
     for (contestant, output) in contestants.iter_mut().zip(&mut outputs) {
         (contestant.run)(output);
     }
     for (contestant, output) in contestants.iter().zip(&outputs) {
         for (message, (output, expected)) in output.chunks(width).zip(outputs[1].chunks(width)).enumerate() {
-            let origin = Origin { subject: contestant.name, algorithm, load: name, message, length: width };
+            let origin = Origin { subject: contestant.name, algorithm, load: name, message, length };
             origin.same(output, expected)?;
         }
     }

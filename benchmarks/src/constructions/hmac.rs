@@ -77,7 +77,7 @@ pub(super) fn construction(rows: &[u8], algorithm: Algorithm) -> Result<Construc
         Contestant::new("rustcrypto", rustcrypto),
     ];
     let items = rows.len() / WIDTH;
-    Ok(Construction { name: "hmac", algorithm, item: "rows of 16 bytes", items, width, contestants })
+    Ok(Construction { name: "hmac", algorithm, item: "rows of 16 bytes", items, length: WIDTH, width, contestants })
 }
 
 fn aws_lc(algorithm: Algorithm) -> *const aws_lc_sys::EVP_MD {

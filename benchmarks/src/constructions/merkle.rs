@@ -48,5 +48,13 @@ pub(super) fn construction(nodes: &[Node]) -> Result<Construction<'_>, Error> {
         Contestant::new("rustcrypto", rustcrypto),
     ];
     let (algorithm, items) = (Algorithm::Sha256, nodes.len() / 2);
-    Ok(Construction { name: "merkle", algorithm, item: "pairs of nodes", items, width: 32, contestants })
+    Ok(Construction {
+        name: "merkle",
+        algorithm,
+        item: "pairs of nodes",
+        items,
+        length: 2 * size_of::<Node>(),
+        width: 32,
+        contestants,
+    })
 }

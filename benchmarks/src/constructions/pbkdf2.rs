@@ -47,5 +47,13 @@ pub(super) fn construction(passwords: &[(String, String)], algorithm: Algorithm)
         Contestant::new("rustcrypto", rustcrypto),
     ];
     let item = "passwords of 1000 iterations";
-    Ok(Construction { name: "pbkdf2", algorithm, item, items: passwords.len(), width: WIDTH, contestants })
+    Ok(Construction {
+        name: "pbkdf2",
+        algorithm,
+        item,
+        items: passwords.len(),
+        length: passwords[0].0.len(),
+        width: WIDTH,
+        contestants,
+    })
 }

@@ -279,7 +279,7 @@ pub(crate) unsafe fn run<F: Compress, V: Vector<Word = F::Word>>(
     for (group, messages) in messages.chunks_exact(V::LANES).enumerate() {
         let (mut shortest, mut longest) = (usize::MAX, 0);
         for (bits, message) in bits.iter_mut().zip(messages) {
-            // Below 2^31, as `MAX_SHORT_BYTES` has it.
+            // Below 2^32: the first message is within `MAX_SHORT_BYTES`, and the others are hardly longer than it.
             *bits = F::Word::from(((before + message.len()) * 8) as u32);
             shortest = shortest.min(message.len());
             longest = longest.max(message.len());
@@ -335,7 +335,8 @@ pub(crate) unsafe fn run<F: Compress, V: Vector<Word = F::Word>>(
                 *state = state.swap_bytes();
             }
         }
-        // SAFETY: the caller's rows are as many as its messages, and a multiple of 16 bytes.
+        // SAFETY: the caller's rows are as many as its messages, and each has `width` bytes, a multiple of 16, for the
+        // words that fit in them.
         unsafe { V::store_rows(&state, digest_words, digests.add(group * V::LANES * width), width) };
     }
 }

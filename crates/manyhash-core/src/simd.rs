@@ -88,10 +88,9 @@ pub(crate) const LINE: usize = 64;
 /// Bytes that are loaded and stored at a time, of messages and digests.
 pub(crate) const PART: usize = 16;
 
-/// Bytes of a padded message: these, the bit 1 if they are its `end`, and zeros.
+/// Writes bytes of a padded message to a line of zeros: these, and the bit 1 if they are its `end`.
 fn pad(bytes: &[u8], end: bool, line: &mut [u8; LINE]) {
     let (whole, rest) = bytes.as_chunks::<16>();
-    line.fill(0);
     for (to, from) in line.as_chunks_mut::<16>().0.iter_mut().zip(whole) {
         *to = *from;
     }
@@ -118,11 +117,11 @@ pub(crate) trait Vector: Copy {
     /// One word for each lane.
     ///
     /// # Safety
-    /// `from` is readable for `LANES` words.
+    /// `from` is readable for `LANES` words. It need not be aligned.
     unsafe fn load(proof: Self::Proof, from: *const Self::Word) -> Self;
 
     /// # Safety
-    /// `to` is writable for `LANES` words.
+    /// `to` is writable for `LANES` words. It need not be aligned.
     unsafe fn store(self, to: *mut Self::Word);
 
     /// The block that starts `at` bytes into each lane's message, transposed: word `i` of the result holds word `i`
@@ -152,15 +151,19 @@ pub(crate) trait Vector: Copy {
         } else {
             &[]
         };
-        // SAFETY: the caller's line.
-        pad(bytes, left >= 0, unsafe { &mut *line.cast() });
+        // SAFETY: the caller's line, which has bytes in it from then on.
+        let line = unsafe {
+            line.cast::<[u8; LINE]>().write([0; LINE]);
+            &mut *line.cast()
+        };
+        pad(bytes, left >= 0, line);
     }
 
     /// Writes each lane's first `words` words, least significant byte first, to the beginning of a row of its own, so many
     /// bytes `apart`; the bytes behind them become arbitrary, up to a multiple of [`PART`].
     ///
     /// # Safety
-    /// Each row is writable for so many bytes.
+    /// `words` is at most 8, and each row is writable for their bytes, rounded up to a multiple of [`PART`].
     #[inline(always)]
     unsafe fn store_rows(state: &[Self; 8], words: usize, rows: *mut u8, apart: usize) {
         let mut lanes = [Self::Word::default(); MAX_LANES];

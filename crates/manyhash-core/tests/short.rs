@@ -3,8 +3,8 @@
 mod common;
 
 use common::expected;
-use manyhash_core::algorithm::MAX_DIGEST_BYTES;
-use manyhash_core::short::{Uneven, row_bytes};
+use manyhash_core::algorithm::{MAX_BLOCK_BYTES, MAX_DIGEST_BYTES};
+use manyhash_core::short::{MAX_SHORT_BYTES, Uneven, row_bytes};
 use manyhash_core::{Algorithm, Backend, Chains, Family, Md5, Sha1, Sha256, Sha512, ShortKernel, Start, State, Word};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -36,9 +36,11 @@ fn check<F: Family>(
 ) {
     let messages: Vec<&[u8]> = messages.iter().map(Vec::as_slice).collect();
     for width in [row_bytes(algorithm.digest_bytes()), MAX_DIGEST_BYTES, MAX_DIGEST_BYTES + 16] {
-        let mut digests = vec![0xAA; messages.len() * width];
-        assert_eq!(kernel.hash(&start, 0, &messages, width, &mut digests), Ok(()));
-        for (i, (digest, due)) in digests.chunks(width).zip(due).enumerate() {
+        let mut digests = vec![0xAA; messages.len() * width + 64];
+        let (rows, behind) = digests.split_at_mut(messages.len() * width);
+        assert_eq!(kernel.hash(&start, 0, &messages, width, rows), Ok(()));
+        assert!(behind.iter().all(|byte| *byte == 0xAA), "{algorithm} on {backend}, `{}`: behind rows", kernel.name());
+        for (i, (digest, due)) in rows.chunks(width).zip(due).enumerate() {
             assert_eq!(
                 &digest[..due.len()],
                 &due[..],
@@ -110,6 +112,36 @@ fn check_after<F: Family>(algorithm: Algorithm, backend: Backend, kernel: ShortK
             let due = expected(algorithm, &[&before[..], message].concat());
             assert_eq!(&digest[..due.len()], &due[..], "{algorithm} on {backend}, `{}`", kernel.name());
         }
+    }
+}
+
+/// The longest lengths in bits, against the kernel for one message: the blocks before need not be there to count.
+fn check_most_before<F: Family>(algorithm: Algorithm, backend: Backend, kernel: ShortKernel<F>, start: State<F>) {
+    let Some(alone) = F::kernels(backend).iter().find(|kernel| kernel.lanes() == 1) else {
+        panic!("{backend} has a kernel for one message")
+    };
+    let before = MAX_SHORT_BYTES - F::BLOCK_BYTES;
+    // The first is within the limit, the others are not.
+    let lengths = [F::BLOCK_BYTES - F::LENGTH_BYTES, 2 * F::BLOCK_BYTES - F::LENGTH_BYTES - 1, F::BLOCK_BYTES];
+    let messages = lengths.map(|length| bytes(length, 3));
+    let slices = messages.each_ref().map(Vec::as_slice);
+    let mut digests = [[0; MAX_DIGEST_BYTES]; 3];
+    let hashed = kernel.hash(&start, before, &slices, MAX_DIGEST_BYTES, digests.as_flattened_mut());
+    assert_eq!(hashed, Ok(()));
+    for (digest, message) in digests.iter().zip(&messages) {
+        let mut padded = [0; 2 * MAX_BLOCK_BYTES];
+        let blocks = F::pad(message, (before + message.len()) as u128, &mut padded);
+        let mut state = start;
+        alone.compress_one(&mut state, &padded[..blocks * F::BLOCK_BYTES], blocks);
+        let bytes = algorithm.digest_bytes();
+        assert_eq!(digest[..bytes], F::digest(&state)[..bytes], "{algorithm} on {backend}, `{}`", kernel.name());
+    }
+}
+
+#[test]
+fn as_much_may_precede_as_can() {
+    for algorithm in Algorithm::ALL {
+        each_kernel!(algorithm, check_most_before);
     }
 }
 

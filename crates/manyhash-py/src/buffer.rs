@@ -6,7 +6,7 @@
 use pyo3::exceptions::{PyBufferError, PyTypeError};
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyString, PyTuple};
+use pyo3::types::{PyByteArray, PyBytes, PyMemoryView, PyString, PyTuple};
 
 /// The bytes of an object, for as long as this lives.
 pub(crate) enum Bytes<'py> {
@@ -46,7 +46,8 @@ impl<'py> Exported<'py> {
         }
         // SAFETY: `object` is a live reference, and the token proves that this thread is attached.
         if unsafe { ffi::PyObject_CheckBuffer(object.as_ptr()) } == 0 {
-            return Err(PyTypeError::new_err("object supporting the buffer API required"));
+            let name = object.get_type().name()?;
+            return Err(PyTypeError::new_err(format!("object supporting the buffer API required, not {name}")));
         }
         let mut view = Box::new(ffi::Py_buffer::new());
         // With strides, or numpy answers with another exception for what is not contiguous than everyone else; without
@@ -120,7 +121,11 @@ pub(crate) struct Messages<'py> {
 impl<'py> Messages<'py> {
     /// Of everything that `iterable` yields.
     pub(crate) fn of(iterable: &Bound<'py, PyAny>) -> PyResult<Self> {
-        if iterable.is_instance_of::<PyString>() || iterable.is_instance_of::<PyBytes>() {
+        let is_message = iterable.is_instance_of::<PyString>()
+            || iterable.is_instance_of::<PyBytes>()
+            || iterable.is_instance_of::<PyByteArray>()
+            || iterable.is_instance_of::<PyMemoryView>();
+        if is_message {
             return Err(PyTypeError::new_err("expected an iterable of buffers, not one message"));
         }
         // A tuple holds a reference to each object, and nobody can take one out; a list may change meanwhile.

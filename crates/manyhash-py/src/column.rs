@@ -162,7 +162,7 @@ impl Work {
         // There is room for a digest a row.
         let hashed = with_column(array, |column| batch.digest_column_into(column, self.encoding, &mut bytes));
         hashed.map_err(|error| PyValueError::new_err(error.to_string()))?.unwrap_or_default();
-        Ok(Digests { bytes: Buffer::from_vec(bytes), rows: array.len(), nulls: array.nulls().cloned() })
+        Ok(Digests { bytes: Buffer::from_vec(bytes), rows: array.len(), nulls: array.logical_nulls() })
     }
 
     /// Arrays of one type, with the field that says which.

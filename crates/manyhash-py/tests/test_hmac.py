@@ -49,9 +49,15 @@ def test_known_answer():
 def test_what_is_refused():
     with pytest.raises(ValueError, match="unsupported hash type md6"):
         manyhash.hmac_many(b"key", "md6", [])
-    for key in ("text", 7, None):
-        with pytest.raises(TypeError):
+    for key, message in (("text", "Strings must be encoded"), (7, "not int"), (None, "not NoneType")):
+        with pytest.raises(TypeError, match=message):
             manyhash.hmac_many(key, "md5", [])
-    for messages in (b"one message", ["text"], 7):
-        with pytest.raises(TypeError):
+    for messages, message in (
+        (b"one message", "not one message"),
+        (bytearray(b"one message"), "not one message"),
+        (["text"], "Strings must be encoded"),
+        ([b"a", None], "not NoneType"),
+        (7, "not iterable"),
+    ):
+        with pytest.raises(TypeError, match=message):
             manyhash.hmac_many(b"key", "md5", messages)

@@ -27,9 +27,11 @@ def test_many_and_long(name):
 
 
 def test_what_is_no_list_of_messages():
-    for wrong in (b"one message", "text", 7):
-        with pytest.raises(TypeError):
+    for wrong in (b"one message", bytearray(b"one message"), memoryview(b"one message"), "text"):
+        with pytest.raises(TypeError, match="not one message"):
             manyhash.digest_many("md5", wrong)
+    with pytest.raises(TypeError, match="not iterable"):
+        manyhash.digest_many("md5", 7)
     with pytest.raises(ValueError, match="unsupported hash type"):
         manyhash.digest_many("md6", [])
 

@@ -192,7 +192,6 @@ OTHERS = {
     "Int64": pl.Series([1]),
     "Float32": pl.Series([1.5], dtype=pl.Float32),
     "Boolean": pl.Series([True]),
-    "Null": pl.Series([None]),
     "Date32": pl.Series([1]).cast(pl.Date),
     "Timestamp": pl.Series([1]).cast(pl.Datetime),
     "Decimal": pl.Series([1]).cast(pl.Decimal(10, 2)),
@@ -213,6 +212,26 @@ def test_other_types(kind):
     query = OTHERS[kind].to_frame("x").lazy().select(pl.col("x").manyhash.sha256())
     with pytest.raises(pl.exceptions.ComputeError, match=message):
         query.collect_schema()
+
+
+def test_nulls_of_no_type():
+    assert pl.Series([None, None]).manyhash.md5().to_list() == [None, None]
+    digests = pl.select(pl.lit(None).manyhash.sha256(hex=True)).to_series()
+    assert (digests.dtype, digests.to_list()) == (pl.String, [None])
+
+
+def test_a_name_of_any_characters():
+    for name in ["", "^x.*$", "a\0b", "*"]:
+        digests = pl.Series(name, ["a"]).manyhash.md5()
+        assert (digests.name, digests.to_list()) == (name, [oracle("md5", b"a")])
+
+
+def test_one_column_only():
+    library = os.path.dirname(manyhash.polars.__file__)
+    columns = [pl.lit("a"), pl.lit("b")]
+    both = pl.plugins.register_plugin_function(plugin_path=library, function_name="md5", args=columns)
+    with pytest.raises(pl.exceptions.ComputeError, match="a digest is of one column"):
+        pl.select(both)
 
 
 def test_what_is_documented():
@@ -257,6 +276,8 @@ def test_threads_of_polars(threads):
     assert result.returncode == 0, result.stderr
     if threads == "1":
         assert result.stdout == "0\n"
+    elif len(os.sched_getaffinity(0)) > 1:
+        assert int(result.stdout) > 0
 
 
 @pytest.mark.parametrize("backend", ["nonsense", "portable"])

@@ -29,14 +29,15 @@ pub enum ArrayError {
     Arrow(#[from] ArrowError),
 }
 
-/// Whether rows of a type can be hashed: binary and utf8, their large and view forms, and binary of a fixed size.
+/// Whether rows of a type can be hashed: binary and utf8, their large and view forms, binary of a fixed size, and nulls of
+/// no type at all.
 ///
 /// # Errors
 /// If they cannot.
 pub fn check_type(data_type: &DataType) -> Result<(), ArrayError> {
     use DataType::*;
     match data_type {
-        Binary | LargeBinary | BinaryView | FixedSizeBinary(_) | Utf8 | LargeUtf8 | Utf8View => Ok(()),
+        Binary | LargeBinary | BinaryView | FixedSizeBinary(_) | Utf8 | LargeUtf8 | Utf8View | Null => Ok(()),
         other => Err(ArrayError::Type(other.clone())),
     }
 }
@@ -60,11 +61,17 @@ pub fn with_column<R>(array: &dyn Array, f: impl FnOnce(&Column) -> R) -> Result
         DataType::LargeUtf8 => f(binary::<LargeUtf8Type>(array)?),
         DataType::BinaryView => views::<BinaryViewType, _>(array, f),
         DataType::Utf8View => views::<StringViewType, _>(array, f),
+        DataType::Null => {
+            let (offsets, nobody) = (vec![0_i32; array.len() + 1], vec![0; array.len().div_ceil(8)]);
+            f(Column::binary(&[], &offsets)?.with_validity(&nobody, 0)?)
+        }
         // Rows without bytes cannot be counted by their bytes.
         DataType::FixedSizeBinary(0) => f(Column::binary(&[], &vec![0_i32; array.len() + 1])?),
         _ => {
             let array = array.as_fixed_size_binary();
-            f(Column::fixed(array.value_data(), array.value_length() as usize)?)
+            // There may be bytes left over behind the last row.
+            let width = array.value_length() as usize;
+            f(Column::fixed(&array.value_data()[..array.len() * width], width)?)
         }
     }
 }
@@ -130,7 +137,7 @@ impl Batch {
     /// If rows of its type cannot be hashed.
     pub fn digest_array(&self, array: &dyn Array, encoding: Encoding) -> Result<ArrayRef, ArrayError> {
         let digests = with_column(array, |column| self.digest_column(column, encoding))?;
-        Ok(self::array(self.algorithm(), encoding, digests, array.nulls().cloned())?)
+        Ok(self::array(self.algorithm(), encoding, digests, array.logical_nulls())?)
     }
 }
 
@@ -141,6 +148,6 @@ impl Hmac {
     /// If rows of its type cannot be hashed.
     pub fn authenticate_array(&self, array: &dyn Array, encoding: Encoding) -> Result<ArrayRef, ArrayError> {
         let tags = with_column(array, |column| self.authenticate_column(column, encoding))?;
-        Ok(self::array(self.algorithm(), encoding, tags, array.nulls().cloned())?)
+        Ok(self::array(self.algorithm(), encoding, tags, array.logical_nulls())?)
     }
 }

@@ -9,13 +9,14 @@ use crate::running::Prefix;
 use crate::stream::{Stream, Variant};
 use crate::{Algorithm, Digest, OutputLength};
 use manyhash_core::algorithm::{MAX_BLOCK_BYTES, MAX_DIGEST_BYTES};
+use std::thread;
 use zeroize::Zeroizing;
 
 /// RFC 2104, 2.
 const INNER_PAD: u8 = 0x36;
 const OUTER_PAD: u8 = 0x5c;
 
-/// Rows whose inner digests are kept at once: few enough to stay in cache.
+/// Rows whose inner digests are kept at once for each core: few enough to stay in its cache.
 const ROWS: usize = 16_384;
 
 /// A key for HMAC, ready for any number of messages. What is kept of it is wiped when this is dropped.
@@ -121,9 +122,10 @@ impl Hmac {
 
     fn fill_column(&self, column: &Column, encoding: Encoding, tags: &mut [u8]) {
         let (width, tag) = (self.algorithm().digest_bytes(), encoding.width(self.algorithm()));
-        let mut digests = vec![0; column.len().min(ROWS) * width];
-        for (i, tags) in tags.chunks_mut(ROWS * tag).enumerate() {
-            let rows = i * ROWS..i * ROWS + tags.len() / tag;
+        let at_once = ROWS * thread::available_parallelism().map_or(1, usize::from);
+        let mut digests = vec![0; column.len().min(at_once) * width];
+        for (i, tags) in tags.chunks_mut(at_once * tag).enumerate() {
+            let rows = i * at_once..i * at_once + tags.len() / tag;
             let digests = &mut digests[..rows.len() * width];
             let rows = column.slice(rows);
             self.batch.fill_column(&rows, Encoding::Binary, Some(&self.inner), digests);

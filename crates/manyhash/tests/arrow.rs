@@ -5,7 +5,7 @@ use arrow_array::builder::FixedSizeBinaryBuilder;
 use arrow_array::cast::AsArray;
 use arrow_array::{
     Array, ArrayRef, BinaryArray, BinaryViewArray, FixedSizeBinaryArray, Int32Array, LargeBinaryArray,
-    LargeStringArray, StringArray, StringViewArray,
+    LargeStringArray, NullArray, StringArray, StringViewArray,
 };
 use arrow_schema::DataType;
 use manyhash::arrow::{ArrayError, with_column};
@@ -77,6 +77,19 @@ fn binary_of_a_fixed_size() {
         let array: FixedSizeBinaryArray = builder.finish();
         assert_digests(Algorithm::Sha256, &array, &rows);
         assert_digests(Algorithm::Sha256, &array.slice(131, 150), &rows[131..281]);
+    }
+}
+
+#[test]
+fn bytes_left_over_behind_the_last_row() {
+    let array = FixedSizeBinaryArray::try_new(4, b"abcdefgh--".to_vec().into(), None).unwrap();
+    assert_digests(Algorithm::Md5, &array, &["abcd", "efgh"].map(|row| Some(row.to_owned())));
+}
+
+#[test]
+fn nulls_of_no_type() {
+    for rows in [0, 1, 300] {
+        assert_digests(Algorithm::Sha1, &NullArray::new(rows), &vec![None; rows]);
     }
 }
 

@@ -26,12 +26,12 @@ macro_rules! portable {
             #[inline(always)]
             unsafe fn load(_: Portable, from: *const $word) -> Self {
                 // SAFETY: the caller's one word.
-                unsafe { from.read() }
+                unsafe { from.read_unaligned() }
             }
             #[inline(always)]
             unsafe fn store(self, to: *mut $word) {
                 // SAFETY: the caller's one word.
-                unsafe { to.write(self) }
+                unsafe { to.write_unaligned(self) }
             }
             #[inline(always)]
             unsafe fn load_block(
@@ -115,13 +115,13 @@ macro_rules! portable {
             }
             #[inline(always)]
             unsafe fn load(_: Portable, from: *const $word) -> Self {
-                // SAFETY: the caller's `N` words; an array has the alignment of its word.
-                Array(unsafe { from.cast::<[$word; N]>().read() })
+                // SAFETY: the caller's `N` words.
+                Array(unsafe { from.cast::<[$word; N]>().read_unaligned() })
             }
             #[inline(always)]
             unsafe fn store(self, to: *mut $word) {
-                // SAFETY: the caller's `N` words; an array has the alignment of its word.
-                unsafe { to.cast::<[$word; N]>().write(self.0) }
+                // SAFETY: the caller's `N` words.
+                unsafe { to.cast::<[$word; N]>().write_unaligned(self.0) }
             }
             #[inline(always)]
             unsafe fn load_block(

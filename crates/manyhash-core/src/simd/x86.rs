@@ -449,7 +449,7 @@ pub(super) unsafe fn rows_64<V: Parts>(state: &[V; 8], words: usize, rows: *mut 
 #[inline(always)]
 pub(super) unsafe fn rows_one<V: Vector>(state: &[V; 8], words: usize, row: *mut u8, _apart: usize) {
     for (i, state) in state.iter().enumerate().take(words) {
-        // SAFETY: the row has room for the words. `V::store` takes any alignment.
+        // SAFETY: the row has room for the words.
         unsafe { state.store(row.add(i * V::Word::BYTES).cast()) };
     }
 }
@@ -457,7 +457,7 @@ pub(super) unsafe fn rows_one<V: Vector>(state: &[V; 8], words: usize, row: *mut
 /// Words of one message as [`Vector::load_block`] has them, each in a vector of one lane.
 ///
 /// # Safety
-/// As there. `V::load` takes any alignment.
+/// As there.
 #[inline(always)]
 pub(super) unsafe fn words_one<V: Vector>(
     proof: V::Proof,

@@ -1,4 +1,4 @@
-"""Digests in DuckDB's SQL. It needs duckdb and pyarrow. ::
+"""Digests in DuckDB's SQL. It needs duckdb, and numpy and pyarrow for its functions. ::
 
     import manyhash.duckdb
 

@@ -97,6 +97,6 @@ class SeriesNamespace:
         return self._digest("sha512_256", hex)
 
     def _digest(self, name: str, hex: bool) -> polars.Series:
-        # By its place: a name may look like a pattern.
-        expression = ExprNamespace(polars.nth(0))._digest(name, hex)
-        return self._series.to_frame().select(expression).to_series()
+        # Under no name: one may look like a pattern, or have a NUL, which Arrow's interface has no place for.
+        column = self._series.alias("")
+        return column.to_frame().select(ExprNamespace(polars.nth(0))._digest(name, hex)).to_series().alias(self._series.name)

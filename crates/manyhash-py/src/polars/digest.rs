@@ -40,8 +40,8 @@ impl Work {
     /// The type of the digests of a column of this one.
     pub(crate) fn output_type(self, input: &DataType) -> Result<DataType, String> {
         match (input, self.encoding) {
-            (DataType::Utf8View | DataType::BinaryView, Encoding::Binary) => Ok(DataType::BinaryView),
-            (DataType::Utf8View | DataType::BinaryView, Encoding::Hex) => Ok(DataType::Utf8View),
+            (DataType::Utf8View | DataType::BinaryView | DataType::Null, Encoding::Binary) => Ok(DataType::BinaryView),
+            (DataType::Utf8View | DataType::BinaryView | DataType::Null, Encoding::Hex) => Ok(DataType::Utf8View),
             (DataType::Dictionary(..), _) => Err(refusal("Categorical or Enum")),
             (other, _) => Err(refusal(&other.to_string())),
         }
@@ -50,6 +50,7 @@ impl Work {
     /// The digests of an array of a type that [`output_type`](Self::output_type) takes.
     pub(crate) fn digest(self, array: &ArrayRef) -> Result<ArrayRef, ColumnError> {
         match array.data_type() {
+            DataType::Null => Ok(self.array(vec![0; array.len()], Vec::new(), array.logical_nulls())),
             DataType::Utf8View => self.digest_views(array.as_byte_view::<StringViewType>()),
             _ => self.digest_views(array.as_byte_view::<BinaryViewType>()),
         }

@@ -7,7 +7,7 @@
 
 use super::digest::{Work, refusal};
 use arrow_array::ffi::from_ffi_and_data_type;
-use arrow_array::{Array, ArrayRef, make_array};
+use arrow_array::{Array, ArrayRef, NullArray, make_array};
 use arrow_data::ffi::FFI_ArrowArray;
 use arrow_schema::ffi::FFI_ArrowSchema;
 use arrow_schema::{DataType, Field};
@@ -16,6 +16,7 @@ use std::ffi::{CString, c_char, c_void};
 use std::mem::ManuallyDrop;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
+use std::sync::Arc;
 
 /// A series on its way between Polars and a plugin.
 #[repr(C)]
@@ -51,14 +52,18 @@ impl SeriesExport {
     fn new(name: &str, data_type: DataType, chunks: &[ArrayRef]) -> Result<Self, String> {
         let field = schema(name, data_type)?;
         let arrays = chunks.iter().map(|chunk| ManuallyDrop::new(FFI_ArrowArray::new(&chunk.to_data())));
-        let mut exported = Box::new(Exported { field, arrays: arrays.collect(), pointers: Vec::new() });
+        let exported = Box::new(Exported { field, arrays: arrays.collect(), pointers: Vec::new() });
+        // From here on it is reached by pointers only.
+        let private = Box::into_raw(exported);
+        // SAFETY: the box is live until the release, and nobody else has the pointer yet.
+        let exported = unsafe { &mut *private };
         exported.pointers = exported.arrays.iter_mut().map(|array| &raw mut **array).collect();
         Ok(SeriesExport {
             field: &raw mut exported.field,
             arrays: exported.pointers.as_mut_ptr(),
             chunks: exported.pointers.len(),
             release: Some(release),
-            private: Box::into_raw(exported).cast(),
+            private: private.cast(),
         })
     }
 
@@ -77,6 +82,10 @@ impl SeriesExport {
         let arrays: Vec<FFI_ArrowArray> = pointers.iter().map(|array| unsafe { ptr::read(*array) }).collect();
         let data_type = data_type?;
         let chunks = arrays.into_iter().map(|array| {
+            if data_type == DataType::Null {
+                // Polars gives it a buffer, which Arrow has not.
+                return Ok(Arc::new(NullArray::new(array.len())) as ArrayRef);
+            }
             // SAFETY: the array is Polars', and of the type that it says.
             let data = unsafe { from_ffi_and_data_type(array, data_type.clone()) };
             data.map(make_array).map_err(|error| error.to_string())
@@ -106,6 +115,9 @@ fn data_type(field: &FFI_ArrowSchema) -> Result<DataType, String> {
     DataType::try_from(field).map_err(|_| refusal(field.format()))
 }
 
+/// What is said of any other number of inputs.
+const ONE_COLUMN: &str = "a digest is of one column";
+
 /// Evaluates an expression.
 ///
 /// # Safety
@@ -114,7 +126,10 @@ pub(crate) unsafe fn evaluate(work: Work, inputs: *mut SeriesExport, count: usiz
     guard(|| {
         // SAFETY: there are `count`, which Polars filled in, gives away and forgets. All are taken, or they would leak.
         let mut inputs: Vec<_> = (0..count).map(|i| unsafe { ptr::read(inputs.add(i)).take() }).collect();
-        let (name, input_type, chunks) = inputs.pop().ok_or("there is no column")??;
+        let (name, input_type, chunks) = inputs.pop().ok_or(ONE_COLUMN)??;
+        if !inputs.is_empty() {
+            return Err(ONE_COLUMN.to_owned());
+        }
         let output_type = work.output_type(&input_type)?;
         let digests = chunks.iter().map(|chunk| work.digest(chunk)).collect::<Result<Vec<_>, _>>();
         let digests = digests.map_err(|error| error.to_string())?;
@@ -136,8 +151,8 @@ pub(crate) unsafe fn output_type(
     output: *mut FFI_ArrowSchema,
 ) {
     guard(|| {
-        if count == 0 {
-            return Err("there is no column".to_owned());
+        if count != 1 {
+            return Err(ONE_COLUMN.to_owned());
         }
         // SAFETY: there is one, which stays Polars'.
         let field = unsafe { &*inputs };
@@ -161,7 +176,7 @@ fn guard(call: impl FnOnce() -> Result<(), String>) {
         Ok(Err(error)) => error,
         Err(_) => "manyhash panicked, which is a mistake in it; the reason is on standard error".to_owned(),
     };
-    // Text of ours has no byte 0 in it, but a column's name may.
+    // No text of ours has a byte 0 in it, nor the name of a type.
     let error = CString::new(error.replace('\0', " ")).unwrap_or_default();
     LAST_ERROR.with(|last| *last.borrow_mut() = error);
 }

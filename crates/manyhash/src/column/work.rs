@@ -7,10 +7,13 @@ use crate::lanes::Planned;
 use crate::running::Prefix;
 use crate::short::{Done, GROUP, Shorts, TooLong};
 use crate::stream::{Stream, Variant};
-use manyhash_core::algorithm::MAX_DIGEST_BYTES;
+use manyhash_core::algorithm::{MAX_BLOCK_BYTES, MAX_DIGEST_BYTES};
 use manyhash_core::short::row_bytes;
 use manyhash_core::{Md5, Sha1, Sha256, Sha512, Start, State, prefetch_all};
 use std::sync::{Mutex, PoisonError};
+
+/// The nulls of a group are the bits of one number.
+const _: () = assert!(GROUP == u128::BITS as usize);
 
 /// Rows in a task at the least: groups of messages that are not full at its end are few beside it.
 const TASK: usize = 8192;
@@ -89,7 +92,9 @@ impl Work<'_> {
                 // The next rows come, and their places, while these are hashed.
                 let next = |i: usize| (rows.end + i).min(places.len());
                 let next = next(share.start)..next(share.end);
-                prefetch_all(layout.span(first + next.start..first + next.end));
+                let span = layout.span(first + next.start..first + next.end);
+                // What is long is not hashed here.
+                prefetch_all(&span[..span.len().min(SHARE * MAX_BLOCK_BYTES)]);
                 prefetch_all(places.span(next));
             }
             if rows.len() == GROUP && nulls != u128::MAX {
@@ -160,8 +165,8 @@ impl<const N: usize> Places<'_, N> {
         self.digests.len() / self.width()
     }
 
-    /// Has the digests of a group of neighbours, from row `first` on, written by `hash` to rows of a width, if it says that
-    /// it does: into their places if those are such rows.
+    /// Lets `hash` write the digests of a group, from row `first` on: straight to their places where a kernel can, or to
+    /// rows that are copied. It is told the width of a row; whether it has written them is what it returns.
     #[inline]
     fn group(&mut self, first: usize, hash: impl FnOnce(usize, &mut [u8]) -> bool) -> bool {
         if self.encoding == Encoding::Binary && N == row_bytes(N) {
