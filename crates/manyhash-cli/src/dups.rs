@@ -1,7 +1,7 @@
 //! The tool `manyhash dups`: files with the same content.
 //!
-//! [`scan`] lists the files; [`find`] narrows them down, by size, then by their ends, then by a digest of all of it;
-//! [`report`] prints what is left, and [`replace`] does away with it where that is asked for.
+//! `scan` lists the files; `find` narrows them down, by size, then by their ends, then by a digest of all of it;
+//! `report` prints what is left, and `replace` does away with it where that is asked for.
 
 mod find;
 mod replace;

@@ -1,8 +1,8 @@
 //! The extension module behind the Python package `manyhash`, which documents what is here for its users.
 //!
 //! Whatever hashes lets go of the interpreter first, so that other threads run Python meanwhile. The bytes of Python
-//! objects are borrowed, not copied: [`buffer`] says how they stay in place. Nothing is computed here that the library
-//! could compute.
+//! objects are borrowed, not copied: [`buffer`] says how they stay in place. Nothing is hashed here that the library could
+//! hash.
 
 mod algorithm;
 mod buffer;
