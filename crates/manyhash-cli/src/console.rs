@@ -1,20 +1,23 @@
 //! What a program says: lines on standard output, messages under its name on standard error, and its exit status.
 
+use crate::name;
 use crate::output::Output;
 use crate::quote::quote;
+use std::ffi::OsStr;
 use std::io::{self, ErrorKind, Write};
 use std::process::ExitCode;
 
 /// A program's standard output and standard error.
 pub struct Console {
-    program: &'static str,
+    /// Its name, of any bytes.
+    program: Vec<u8>,
     output: Output,
 }
 
 impl Console {
     /// That of the program of this name.
-    pub fn new(program: &'static str) -> Self {
-        Console { program, output: Output::stdout() }
+    pub fn new(program: impl AsRef<OsStr>) -> Self {
+        Console { program: name::bytes(program.as_ref()).to_vec(), output: Output::stdout() }
     }
 
     /// Writes a line, newline included, to standard output.
@@ -30,8 +33,14 @@ impl Console {
         // If standard output fails, the next line or the end of the program says so; if standard error fails, nobody
         // can be told.
         let _ = self.output.flush();
-        let message = [self.program.as_bytes(), b": ", message.as_ref(), b"\n"].concat();
+        let message = [&self.program, &b": "[..], message.as_ref(), b"\n"].concat();
         let _ = io::stderr().write_all(&message);
+    }
+
+    /// Writes `PROGRAM: MESSAGE`, on wrong arguments, and where to read on them.
+    pub fn usage_error(&mut self, message: impl AsRef<[u8]>) {
+        let hint = [b"\nTry '", &self.program[..], b" --help' for more information."].concat();
+        self.message([message.as_ref(), &hint].concat());
     }
 
     /// Writes `PROGRAM: NAME: WHAT` to standard error, the name quoted.

@@ -1,10 +1,12 @@
 //! Prints checksums.
 
-use super::{Arguments, tree};
+use super::line::tag;
+use super::settings::{Format, Settings};
+use super::tree;
 use crate::console::Console;
 use crate::{escape, name};
-use manyhash::Digest;
 use manyhash::file::digest_files;
+use manyhash::{Algorithm, Digest};
 use std::ffi::OsStr;
 use std::io;
 use std::ops::ControlFlow;
@@ -13,13 +15,13 @@ use std::ops::ControlFlow;
 ///
 /// # Errors
 /// If a line cannot be written.
-pub(super) fn print(console: &mut Console, arguments: Arguments) -> io::Result<bool> {
-    let Arguments { algorithm, recursive, threads, files, .. } = arguments;
+pub(super) fn print(console: &mut Console, settings: Settings, format: Format) -> io::Result<bool> {
+    let Settings { algorithm, recursive, threads, files, .. } = settings;
     let mut all_read = true;
     let mut written = Ok(());
     digest_files(algorithm, threads, tree::files(files, recursive), |name, digest| {
         match digest {
-            Ok(digest) => written = console.line(&line(&name, &digest)),
+            Ok(digest) => written = console.line(&line(&name, algorithm, &digest, format)),
             Err(error) => {
                 all_read = false;
                 console.file_error(name::bytes(&name), &error);
@@ -30,22 +32,30 @@ pub(super) fn print(console: &mut Console, arguments: Arguments) -> io::Result<b
     written.map(|()| all_read)
 }
 
-/// A line as `sha256sum` prints it: the digest, a space, another one that says that the file was not converted in
-/// reading, the name.
-fn line(name: &OsStr, digest: &Digest) -> Vec<u8> {
+/// A line as coreutils prints it.
+fn line(name: &OsStr, algorithm: Algorithm, digest: &Digest, format: Format) -> Vec<u8> {
     let (name, digest) = (name::bytes(name), digest.to_hex());
-    let mut line = Vec::with_capacity(digest.len() + name.len() + 4);
-    let escaped = escape::is_needed(name);
+    let mut line = Vec::with_capacity(digest.len() + name.len() + 16);
+    let escaped = !format.zero && escape::is_needed(name);
     if escaped {
         line.push(b'\\');
     }
-    line.extend_from_slice(digest.as_bytes());
-    line.extend_from_slice(b"  ");
+    if format.tag {
+        line.extend_from_slice(tag(algorithm).as_bytes());
+        line.extend_from_slice(b" (");
+    } else {
+        line.extend_from_slice(digest.as_bytes());
+        line.extend_from_slice(if format.binary { b" *" } else { b"  " });
+    }
     if escaped {
         escape::escape(name, &mut line);
     } else {
         line.extend_from_slice(name);
     }
-    line.push(b'\n');
+    if format.tag {
+        line.extend_from_slice(b") = ");
+        line.extend_from_slice(digest.as_bytes());
+    }
+    line.push(if format.zero { 0 } else { b'\n' });
     line
 }
