@@ -8,6 +8,8 @@ pub mod arguments;
 pub mod console;
 pub mod escape;
 mod figures;
+#[cfg(unix)]
+pub mod links;
 pub mod manysum;
 pub mod name;
 mod noise;
