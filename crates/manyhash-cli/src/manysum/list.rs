@@ -96,12 +96,12 @@ fn source(name: &[u8]) -> Source {
 /// Standard input. The descriptor itself: the standard library's handle is shared and keeps what it has read ahead, and
 /// takes a descriptor that was not opened for reading for an empty one.
 #[cfg(unix)]
-fn stdin() -> io::Result<Box<dyn Read + Send>> {
+pub(super) fn stdin() -> io::Result<Box<dyn Read + Send>> {
     use std::os::fd::AsFd;
     Ok(Box::new(File::from(io::stdin().as_fd().try_clone_to_owned()?)))
 }
 
 #[cfg(not(unix))]
-fn stdin() -> io::Result<Box<dyn Read + Send>> {
+pub(super) fn stdin() -> io::Result<Box<dyn Read + Send>> {
     Ok(Box::new(io::stdin()))
 }

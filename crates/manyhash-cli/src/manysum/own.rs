@@ -1,11 +1,15 @@
 //! The arguments of `manysum` under its own name.
 
-use super::settings::{Conflict, Options, Report, Settings};
+use super::select::{self, Globs, Selection};
+use super::settings::{Conflict, FilesFrom, Options, Report, Settings};
+use super::tree::Walk;
 use crate::arguments;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser};
+use globset::Glob;
 use manyhash::Algorithm;
 use std::ffi::OsString;
+use std::mem;
 use std::process::ExitCode;
 
 /// Print or check checksums of many files at once.
@@ -21,6 +25,39 @@ struct Arguments {
     /// Take the regular files in directories, sorted by name, without following symbolic links in them
     #[arg(short, long, conflicts_with = "check")]
     recursive: bool,
+
+    /// With --recursive, take only files in directories that match GLOB: by name, or if it has a slash by the path below
+    /// the directory named; may be given several times
+    #[arg(long, value_name = "GLOB", value_parser = select::glob, requires = "recursive")]
+    include: Vec<Glob>,
+
+    /// With --recursive, leave out files and whole directories that match GLOB, as for --include
+    #[arg(long, value_name = "GLOB", value_parser = select::glob, requires = "recursive")]
+    exclude: Vec<Glob>,
+
+    /// With --recursive, leave out files and directories whose names begin with a dot
+    #[arg(long, requires = "recursive", overrides_with = "hidden")]
+    no_hidden: bool,
+
+    /// With --recursive, take those too; the default
+    #[arg(long, requires = "recursive")]
+    hidden: bool,
+
+    /// With --recursive, take what symbolic links lead to
+    #[arg(long, requires = "recursive")]
+    follow: bool,
+
+    /// With --recursive, stay on the file system of each directory named
+    #[arg(long, requires = "recursive")]
+    one_file_system: bool,
+
+    /// Read the names of the files from LIST, one a line; - is standard input
+    #[arg(long, value_name = "LIST", conflicts_with_all = ["files", "check"])]
+    files_from: Option<OsString>,
+
+    /// Names in LIST end with NUL, as find -print0 writes them
+    #[arg(long, requires = "files_from")]
+    from0: bool,
 
     /// Hash on at most N threads; 0 is one a core
     #[arg(short = 'j', long, value_name = "N", default_value_t = 0)]
@@ -74,8 +111,29 @@ struct Arguments {
 pub(super) fn parse() -> Result<Result<Settings, Conflict>, ExitCode> {
     let matches = Arguments::command().try_get_matches();
     let parsed = matches.and_then(|matches| Ok((Arguments::from_arg_matches(&matches)?, options(&matches))));
-    let (Arguments { algorithm, recursive, threads, files, .. }, options) = parsed.map_err(arguments::stop)?;
-    Ok(options.task().map(|task| Settings { algorithm, threads, recursive, task, files }))
+    let (mut arguments, options) = parsed.map_err(arguments::stop)?;
+    let walk = arguments
+        .walk()
+        .map_err(|error| arguments::stop(Arguments::command().error(clap::error::ErrorKind::InvalidValue, error)))?;
+    let Arguments { algorithm, threads, files, files_from, from0, .. } = arguments;
+    let files_from = files_from.map(|name| FilesFrom { name, zero: from0 });
+    Ok(options.task().map(|task| Settings { algorithm, threads, task, files, files_from, walk }))
+}
+
+impl Arguments {
+    /// How directories are walked, if they are.
+    fn walk(&mut self) -> Result<Option<Walk>, globset::Error> {
+        if !self.recursive {
+            return Ok(None);
+        }
+        let include = mem::take(&mut self.include);
+        let selection = Selection {
+            include: if include.is_empty() { None } else { Some(Globs::new(include)?) },
+            exclude: Globs::new(mem::take(&mut self.exclude))?,
+            no_hidden: self.no_hidden,
+        };
+        Ok(Some(Walk { selection, follow: self.follow, one_file_system: self.one_file_system }))
+    }
 }
 
 fn options(matches: &ArgMatches) -> Options {

@@ -1,6 +1,7 @@
 //! Prints checksums.
 
 use super::line::tag;
+use super::names::{Listed, Names};
 use super::settings::{Format, Settings};
 use super::tree;
 use crate::console::Console;
@@ -16,10 +17,14 @@ use std::ops::ControlFlow;
 /// # Errors
 /// If a line cannot be written.
 pub(super) fn print(console: &mut Console, settings: Settings, format: Format) -> io::Result<bool> {
-    let Settings { algorithm, recursive, threads, files, .. } = settings;
+    let Settings { algorithm, threads, files, files_from, walk, .. } = settings;
+    let names = match files_from {
+        Some(list) => Names::Listed(Listed::new(list)),
+        None => Names::Arguments(files.into_iter()),
+    };
     let mut all_read = true;
     let mut written = Ok(());
-    digest_files(algorithm, threads, tree::files(files, recursive), |name, digest| {
+    digest_files(algorithm, threads, tree::files(names, walk), |name, digest| {
         match digest {
             Ok(digest) => written = console.line(&line(&name, algorithm, &digest, format)),
             Err(error) => {

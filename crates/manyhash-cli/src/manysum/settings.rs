@@ -1,5 +1,6 @@
 //! What is asked for, by whichever name the program was started.
 
+use super::tree::Walk;
 use manyhash::Algorithm;
 use std::ffi::OsString;
 use thiserror::Error;
@@ -9,10 +10,22 @@ pub(super) struct Settings {
     pub(super) algorithm: Algorithm,
     /// Threads to hash on at most; 0 is one a core.
     pub(super) threads: usize,
-    /// Whether a directory stands for the files in it.
-    pub(super) recursive: bool,
     pub(super) task: Task,
+    /// The files as arguments, `-` for standard input.
     pub(super) files: Vec<OsString>,
+    /// Or those that a file names.
+    pub(super) files_from: Option<FilesFrom>,
+    /// How directories are walked; without it, they are no files.
+    pub(super) walk: Option<Walk>,
+}
+
+/// A file that names files.
+#[derive(Clone)]
+pub(super) struct FilesFrom {
+    /// Its name; `-` is standard input.
+    pub(super) name: OsString,
+    /// Whether NUL ends a name in it, not a newline.
+    pub(super) zero: bool,
 }
 
 /// What to do with the files.

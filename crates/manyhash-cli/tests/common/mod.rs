@@ -101,6 +101,23 @@ pub fn directory() -> TempDir {
     tempfile::tempdir().expect("a temporary directory")
 }
 
+/// Makes empty files, and the directories above them.
+pub fn touch(root: &Path, names: &[&str]) {
+    for name in names {
+        let path = root.join(name);
+        fs::create_dir_all(path.parent().expect("a directory")).expect("directories");
+        fs::write(path, "").expect("a file");
+    }
+}
+
+/// The names in lines of empty files.
+#[track_caller]
+pub fn names(stdout: &[u8]) -> Vec<String> {
+    let stdout = String::from_utf8(stdout.to_vec()).expect("UTF-8");
+    let name = |line: &str| line.strip_prefix(EMPTY).and_then(|rest| rest.strip_prefix("  ")).map(str::to_owned);
+    stdout.lines().map(|line| name(line).expect("a line of an empty file")).collect()
+}
+
 /// A name of any bytes.
 #[cfg(unix)]
 pub fn name(bytes: &[u8]) -> OsString {
