@@ -15,6 +15,8 @@ mod tool;
 mod tree;
 
 use crate::console::Console;
+use crate::name;
+use crate::whole_file::WholeFile;
 use settings::{Settings, Task};
 use std::env;
 use std::io;
@@ -48,6 +50,16 @@ fn run(console: &mut Console, mut settings: Settings) -> io::Result<bool> {
     if let Err(error) = manyhash::backend() {
         console.message(error.to_string());
         return Ok(false);
+    }
+    if let Some(path) = &settings.output {
+        let file = WholeFile::check(path);
+        if let (Some(walk), Ok(file)) = (&mut settings.walk, &file) {
+            walk.leave_out = Some(file.path().to_owned());
+        }
+        if let Err(error) = file.and_then(|file| console.save_in(file)) {
+            console.file_error(name::bytes(path.as_os_str()), &error);
+            return Ok(false);
+        }
     }
     if settings.files.is_empty() {
         settings.files.push("-".into());

@@ -10,6 +10,7 @@ use globset::Glob;
 use manyhash::Algorithm;
 use std::ffi::OsString;
 use std::mem;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// Print or check checksums of many files at once.
@@ -103,6 +104,11 @@ struct Arguments {
     #[arg(short, long)]
     warn: bool,
 
+    /// Write the lines to OUTPUT, in place of what was there, once all are done; directories are walked as if it were
+    /// not there
+    #[arg(short, long, value_name = "OUTPUT")]
+    output: Option<PathBuf>,
+
     #[arg(value_name = "FILE")]
     files: Vec<OsString>,
 }
@@ -115,9 +121,9 @@ pub(super) fn parse() -> Result<Result<Settings, Conflict>, ExitCode> {
     let walk = arguments
         .walk()
         .map_err(|error| arguments::stop(Arguments::command().error(clap::error::ErrorKind::InvalidValue, error)))?;
-    let Arguments { algorithm, threads, files, files_from, from0, .. } = arguments;
+    let Arguments { algorithm, threads, files, files_from, from0, output, .. } = arguments;
     let files_from = files_from.map(|name| FilesFrom { name, zero: from0 });
-    Ok(options.task().map(|task| Settings { algorithm, threads, task, files, files_from, walk }))
+    Ok(options.task().map(|task| Settings { algorithm, threads, task, files, files_from, output, walk }))
 }
 
 impl Arguments {
@@ -132,7 +138,7 @@ impl Arguments {
             exclude: Globs::new(mem::take(&mut self.exclude))?,
             no_hidden: self.no_hidden,
         };
-        Ok(Some(Walk { selection, follow: self.follow, one_file_system: self.one_file_system }))
+        Ok(Some(Walk { selection, follow: self.follow, one_file_system: self.one_file_system, leave_out: None }))
     }
 }
 

@@ -3,6 +3,7 @@
 use super::tree::Walk;
 use manyhash::Algorithm;
 use std::ffi::OsString;
+use std::path::PathBuf;
 use thiserror::Error;
 
 /// Everything that the arguments say.
@@ -15,6 +16,8 @@ pub(super) struct Settings {
     pub(super) files: Vec<OsString>,
     /// Or those that a file names.
     pub(super) files_from: Option<FilesFrom>,
+    /// The file to write instead of standard output.
+    pub(super) output: Option<PathBuf>,
     /// How directories are walked; without it, they are no files.
     pub(super) walk: Option<Walk>,
 }

@@ -105,7 +105,7 @@ impl Tool {
             }
         }
         let task = options.task()?;
-        Ok(Settings { algorithm: self.algorithm, threads: 0, task, files, files_from: None, walk: None })
+        Ok(Settings { algorithm: self.algorithm, threads: 0, task, files, files_from: None, output: None, walk: None })
     }
 
     fn version(self) -> String {

@@ -4,7 +4,7 @@ use super::names::Names;
 use super::select::Selection;
 use manyhash::file::Source;
 use std::ffi::{OsStr, OsString};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::{fs, io};
 use walkdir::{DirEntry, WalkDir};
 
@@ -16,6 +16,8 @@ pub(super) struct Walk {
     pub(super) follow: bool,
     /// Directories on other file systems are left out.
     pub(super) one_file_system: bool,
+    /// A file to leave out, by its canonical path: the one that is being written.
+    pub(super) leave_out: Option<PathBuf>,
 }
 
 /// The files of the names, in their order, each with the name it is shown by.
@@ -58,15 +60,21 @@ impl Iterator for Files {
 impl Walk {
     /// The files of a directory.
     fn files(&self, root: OsString) -> impl Iterator<Item = (OsString, Source)> + Send + use<> {
-        let selection = self.selection.clone();
+        let Walk { selection, leave_out, .. } = self.clone();
         let walk = WalkDir::new(&root).sort_by_file_name();
         let walk = walk.follow_links(self.follow).same_file_system(self.one_file_system).into_iter();
         let taken = {
             let root = root.clone();
             move |entry: &DirEntry| entry.depth() == 0 || takes(&selection, &root, entry)
         };
-        walk.filter_entry(taken).filter_map(move |entry| file(&root, entry))
+        let walk = walk.filter_entry(taken).filter_map(move |entry| file(&root, entry));
+        walk.filter(move |(path, _)| !leave_out.as_ref().is_some_and(|out| is_same(out, Path::new(path))))
     }
+}
+
+/// Whether `path` leads to the file of this canonical path. The system is asked only if the names are the same.
+fn is_same(canonical: &Path, path: &Path) -> bool {
+    canonical.file_name() == path.file_name() && path.canonicalize().is_ok_and(|path| path == canonical)
 }
 
 fn takes(selection: &Selection, root: &OsStr, entry: &DirEntry) -> bool {
