@@ -4,6 +4,7 @@
 
 mod check;
 mod getopt;
+mod json;
 mod line;
 mod list;
 mod names;

@@ -1,9 +1,10 @@
 //! Checks the checksums of lists.
 
+use super::json;
 use super::line::{self, Parser};
 use super::list::{Entry, List};
 use super::settings::{Policy, Report, Settings};
-use crate::console::Console;
+use crate::console::{Console, reason};
 use crate::quote::quote;
 use crate::{escape, name};
 use manyhash::Digest;
@@ -68,7 +69,7 @@ impl Outcome {
             match entry {
                 Entry::File { name, digest: listed } => {
                     if let Some(verdict) = outcome.judge(console, policy, &name, &listed, digest) {
-                        written = console.line(&verdict_line(&name, verdict));
+                        written = verdict.line(settings, &name).and_then(|line| console.line(&line));
                     }
                 }
                 Entry::Improper(number) => {
@@ -93,15 +94,15 @@ impl Outcome {
         name: &[u8],
         listed: &Digest,
         digest: io::Result<Digest>,
-    ) -> Option<&'static str> {
-        let (verdict, well) = match digest {
+    ) -> Option<Verdict> {
+        let verdict = match digest {
             Ok(digest) if digest == *listed => {
                 self.matched += 1;
-                ("OK", true)
+                Verdict::Matched(digest)
             }
-            Ok(_) => {
+            Ok(digest) => {
                 self.mismatched += 1;
-                ("FAILED", false)
+                Verdict::Mismatched(digest)
             }
             Err(error) if policy.ignore_missing && error.kind() == ErrorKind::NotFound => {
                 self.ignored += 1;
@@ -109,13 +110,14 @@ impl Outcome {
             }
             Err(error) => {
                 self.unread += 1;
-                console.file_error(name, &error);
-                ("FAILED open or read", false)
+                let error = reason(&error);
+                console.about(name, &error);
+                Verdict::Unread(error)
             }
         };
         let said = match policy.report {
             Report::All | Report::Warn => true,
-            Report::Quiet => !well,
+            Report::Quiet => !matches!(verdict, Verdict::Matched(_)),
             Report::Status => false,
         };
         said.then_some(verdict)
@@ -147,17 +149,36 @@ fn warn(console: &mut Console, count: u64, one: &str, many: &str) {
     }
 }
 
-/// A line of the outcome. Only a newline makes coreutils 9.1 escape a name here; then all that has an escape is.
-fn verdict_line(name: &[u8], verdict: &str) -> Vec<u8> {
-    let mut line = Vec::with_capacity(name.len() + verdict.len() + 4);
-    if name.contains(&b'\n') {
-        line.push(b'\\');
-        escape::escape(name, &mut line);
-    } else {
-        line.extend_from_slice(name);
+/// What came of a file.
+enum Verdict {
+    Matched(Digest),
+    Mismatched(Digest),
+    /// It could not be opened or read, for this reason.
+    Unread(String),
+}
+
+impl Verdict {
+    /// The line that says so.
+    fn line(&self, settings: &Settings, name: &[u8]) -> io::Result<Vec<u8>> {
+        let (words, status, digest) = match self {
+            Verdict::Matched(digest) => ("OK", "ok", Ok(digest)),
+            Verdict::Mismatched(digest) => ("FAILED", "failed", Ok(digest)),
+            Verdict::Unread(error) => ("FAILED open or read", "unreadable", Err(error.as_str())),
+        };
+        if settings.json {
+            return json::line(name, settings.algorithm, Some(status), digest);
+        }
+        let mut line = Vec::with_capacity(name.len() + words.len() + 4);
+        // Only a newline makes coreutils 9.1 escape a name here; then all that has an escape is.
+        if name.contains(&b'\n') {
+            line.push(b'\\');
+            escape::escape(name, &mut line);
+        } else {
+            line.extend_from_slice(name);
+        }
+        line.extend_from_slice(b": ");
+        line.extend_from_slice(words.as_bytes());
+        line.push(b'\n');
+        Ok(line)
     }
-    line.extend_from_slice(b": ");
-    line.extend_from_slice(verdict.as_bytes());
-    line.push(b'\n');
-    line
 }

@@ -104,6 +104,11 @@ struct Arguments {
     #[arg(short, long)]
     warn: bool,
 
+    /// Print a JSON object a line for each file, with its name, algorithm, digest or error, and with --check its status:
+    /// ok, failed or unreadable
+    #[arg(long, conflicts_with_all = ["binary", "text", "tag", "zero"])]
+    json: bool,
+
     /// Write the lines to OUTPUT, in place of what was there, once all are done; directories are walked as if it were
     /// not there
     #[arg(short, long, value_name = "OUTPUT")]
@@ -121,9 +126,9 @@ pub(super) fn parse() -> Result<Result<Settings, Conflict>, ExitCode> {
     let walk = arguments
         .walk()
         .map_err(|error| arguments::stop(Arguments::command().error(clap::error::ErrorKind::InvalidValue, error)))?;
-    let Arguments { algorithm, threads, files, files_from, from0, output, .. } = arguments;
+    let Arguments { algorithm, threads, files, files_from, from0, json, output, .. } = arguments;
     let files_from = files_from.map(|name| FilesFrom { name, zero: from0 });
-    Ok(options.task().map(|task| Settings { algorithm, threads, task, files, files_from, output, walk }))
+    Ok(options.task().map(|task| Settings { algorithm, threads, task, files, files_from, json, output, walk }))
 }
 
 impl Arguments {

@@ -3,12 +3,11 @@
 use super::line::tag;
 use super::names::{Listed, Names};
 use super::settings::{Format, Settings};
-use super::tree;
-use crate::console::Console;
+use super::{json, tree};
+use crate::console::{Console, reason};
 use crate::{escape, name};
 use manyhash::file::digest_files;
 use manyhash::{Algorithm, Digest};
-use std::ffi::OsStr;
 use std::io;
 use std::ops::ControlFlow;
 
@@ -17,7 +16,7 @@ use std::ops::ControlFlow;
 /// # Errors
 /// If a line cannot be written.
 pub(super) fn print(console: &mut Console, settings: Settings, format: Format) -> io::Result<bool> {
-    let Settings { algorithm, threads, files, files_from, walk, .. } = settings;
+    let Settings { algorithm, threads, files, files_from, json, walk, .. } = settings;
     let names = match files_from {
         Some(list) => Names::Listed(Listed::new(list)),
         None => Names::Arguments(files.into_iter()),
@@ -25,12 +24,17 @@ pub(super) fn print(console: &mut Console, settings: Settings, format: Format) -
     let mut all_read = true;
     let mut written = Ok(());
     digest_files(algorithm, threads, tree::files(names, walk), |name, digest| {
-        match digest {
-            Ok(digest) => written = console.line(&line(&name, algorithm, &digest, format)),
-            Err(error) => {
-                all_read = false;
-                console.file_error(name::bytes(&name), &error);
-            }
+        let name = name::bytes(&name);
+        let digest = digest.map_err(|error| reason(&error));
+        if let Err(error) = &digest {
+            all_read = false;
+            console.about(name, error);
+        }
+        if json {
+            let digest = digest.as_ref().map_err(String::as_str);
+            written = json::line(name, algorithm, None, digest).and_then(|line| console.line(&line));
+        } else if let Ok(digest) = &digest {
+            written = console.line(&line(name, algorithm, digest, format));
         }
         if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     });
@@ -38,8 +42,8 @@ pub(super) fn print(console: &mut Console, settings: Settings, format: Format) -
 }
 
 /// A line as coreutils prints it.
-fn line(name: &OsStr, algorithm: Algorithm, digest: &Digest, format: Format) -> Vec<u8> {
-    let (name, digest) = (name::bytes(name), digest.to_hex());
+fn line(name: &[u8], algorithm: Algorithm, digest: &Digest, format: Format) -> Vec<u8> {
+    let digest = digest.to_hex();
     let mut line = Vec::with_capacity(digest.len() + name.len() + 16);
     let escaped = !format.zero && escape::is_needed(name);
     if escaped {

@@ -16,6 +16,8 @@ pub(super) struct Settings {
     pub(super) files: Vec<OsString>,
     /// Or those that a file names.
     pub(super) files_from: Option<FilesFrom>,
+    /// Whether lines are JSON.
+    pub(super) json: bool,
     /// The file to write instead of standard output.
     pub(super) output: Option<PathBuf>,
     /// How directories are walked; without it, they are no files.

@@ -105,7 +105,8 @@ impl Tool {
             }
         }
         let task = options.task()?;
-        Ok(Settings { algorithm: self.algorithm, threads: 0, task, files, files_from: None, output: None, walk: None })
+        let algorithm = self.algorithm;
+        Ok(Settings { algorithm, threads: 0, task, files, files_from: None, json: false, output: None, walk: None })
     }
 
     fn version(self) -> String {
