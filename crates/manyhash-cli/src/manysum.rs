@@ -18,6 +18,7 @@ mod tree;
 use crate::console::Console;
 use crate::name;
 use crate::whole_file::WholeFile;
+pub use own::command;
 use settings::{Settings, Task};
 use std::env;
 use std::io;

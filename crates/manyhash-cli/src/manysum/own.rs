@@ -5,7 +5,7 @@ use super::settings::{Conflict, FilesFrom, Options, Report, Settings};
 use super::tree::Walk;
 use crate::arguments;
 use clap::parser::ValueSource;
-use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser};
+use clap::{ArgMatches, Command, CommandFactory, FromArgMatches, Parser};
 use globset::Glob;
 use manyhash::Algorithm;
 use std::ffi::OsString;
@@ -116,6 +116,11 @@ struct Arguments {
 
     #[arg(value_name = "FILE")]
     files: Vec<OsString>,
+}
+
+/// The program's arguments, for completions and the manual.
+pub fn command() -> Command {
+    Arguments::command()
 }
 
 /// What the program's arguments ask for; or the status to exit with, as [`arguments::parse`] has it.
