@@ -1,6 +1,6 @@
 //! Arguments that the programs share.
 
-use clap::Parser;
+use clap::{Error, Parser};
 use manyhash::Algorithm;
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -10,10 +10,13 @@ use std::process::ExitCode;
 /// # Errors
 /// The status is 1 for wrong arguments, as coreutils has it (clap's own is 2), and for help that cannot be written.
 pub fn parse<A: Parser>() -> Result<A, ExitCode> {
-    A::try_parse().map_err(|error| {
-        let written = error.print().and_then(|()| io::stdout().flush());
-        if error.use_stderr() || written.is_err() { ExitCode::FAILURE } else { ExitCode::SUCCESS }
-    })
+    A::try_parse().map_err(stop)
+}
+
+/// Prints what clap has to say instead of arguments, and returns the status to exit with.
+pub(crate) fn stop(error: Error) -> ExitCode {
+    let written = error.print().and_then(|()| io::stdout().flush());
+    if error.use_stderr() || written.is_err() { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
 
 /// The help of an option that takes an algorithm.

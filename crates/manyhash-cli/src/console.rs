@@ -1,20 +1,40 @@
 //! What a program says: lines on standard output, messages under its name on standard error, and its exit status.
 
+use crate::name;
 use crate::output::Output;
 use crate::quote::quote;
-use std::io::{self, ErrorKind, Write};
+use crate::whole_file::WholeFile;
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{self, ErrorKind, Seek, Write};
 use std::process::ExitCode;
 
-/// A program's standard output and standard error.
+/// A program's standard output, or a file in its place, and standard error.
 pub struct Console {
-    program: &'static str,
+    /// Its name, of any bytes.
+    program: Vec<u8>,
     output: Output,
+    /// The file that lines go to in place of standard output, and where they are until the program finishes.
+    saved: Option<(WholeFile, File)>,
 }
 
 impl Console {
     /// That of the program of this name.
-    pub fn new(program: &'static str) -> Self {
-        Console { program, output: Output::stdout() }
+    pub fn new(program: impl AsRef<OsStr>) -> Self {
+        Console { program: name::bytes(program.as_ref()).to_vec(), output: Output::stdout(), saved: None }
+    }
+
+    /// Saves lines in `file` instead of writing them to standard output, when the program finishes: not before, so that
+    /// a program that is stopped leaves what was there.
+    ///
+    /// # Errors
+    /// If there is no place for the lines meanwhile.
+    pub(crate) fn save_in(&mut self, file: WholeFile) -> io::Result<()> {
+        // Not beside it, where the files to be hashed may be.
+        let lines = tempfile::tempfile()?;
+        self.output = Output::file(lines.try_clone()?);
+        self.saved = Some((file, lines));
+        Ok(())
     }
 
     /// Writes a line, newline included, to standard output.
@@ -30,8 +50,14 @@ impl Console {
         // If standard output fails, the next line or the end of the program says so; if standard error fails, nobody
         // can be told.
         let _ = self.output.flush();
-        let message = [self.program.as_bytes(), b": ", message.as_ref(), b"\n"].concat();
+        let message = [&self.program, &b": "[..], message.as_ref(), b"\n"].concat();
         let _ = io::stderr().write_all(&message);
+    }
+
+    /// Writes `PROGRAM: MESSAGE`, on wrong arguments, and where to read on them.
+    pub fn usage_error(&mut self, message: impl AsRef<[u8]>) {
+        let hint = [b"\nTry '", &self.program[..], b" --help' for more information."].concat();
+        self.message([message.as_ref(), &hint].concat());
     }
 
     /// Writes `PROGRAM: NAME: WHAT` to standard error, the name quoted.
@@ -48,12 +74,25 @@ impl Console {
     /// has seen all that it wants.
     pub fn finish(mut self, outcome: io::Result<bool>) -> ExitCode {
         match outcome.and_then(|well| self.output.flush().map(|()| well)) {
-            Ok(true) => return ExitCode::SUCCESS,
-            Ok(false) => {}
+            Ok(well) => {
+                if self.save() && well {
+                    return ExitCode::SUCCESS;
+                }
+            }
             Err(error) if error.kind() == ErrorKind::BrokenPipe => {}
             Err(error) => self.message(format!("write error: {}", reason(&error))),
         }
         ExitCode::FAILURE
+    }
+
+    /// Writes the file that lines go to, if they do; whether that went well.
+    fn save(&mut self) -> bool {
+        let Some((file, mut lines)) = self.saved.take() else { return true };
+        let saved = lines.rewind().and_then(|()| file.write(lines));
+        if let Err(error) = &saved {
+            self.file_error(name::bytes(file.path().as_os_str()), error);
+        }
+        saved.is_ok()
     }
 }
 

@@ -5,10 +5,14 @@
 #![forbid(unsafe_code)]
 
 pub mod arguments;
+pub mod completions;
 pub mod console;
 pub mod dups;
 pub mod escape;
 mod figures;
+#[cfg(unix)]
+pub mod links;
+pub mod manual;
 pub mod manysum;
 pub mod name;
 mod noise;

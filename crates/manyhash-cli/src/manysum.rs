@@ -1,59 +1,73 @@
 //! The program `manysum`: prints checksums of files, or checks them, as the tools of GNU coreutils do.
+//!
+//! Started under the name of one of those tools, as by a link, it is that tool.
 
 mod check;
+mod getopt;
+mod json;
 mod line;
 mod list;
+mod names;
+mod own;
 mod print;
+mod select;
+mod settings;
+mod tool;
 mod tree;
 
-use crate::arguments;
 use crate::console::Console;
-use clap::Parser;
-use manyhash::Algorithm;
-use std::ffi::OsString;
+use crate::name;
+use crate::whole_file::WholeFile;
+pub use own::command;
+use settings::{Settings, Task};
+use std::env;
+use std::io;
 use std::process::ExitCode;
-
-/// Print or check checksums of many files at once.
-///
-/// With no FILE, or when FILE is -, read standard input. Lines are those of GNU coreutils' sha256sum and its siblings,
-/// in the order of the arguments.
-#[derive(Parser)]
-#[command(name = "manysum", version, infer_long_args = true, args_override_self = true)]
-struct Arguments {
-    #[arg(short, long, default_value_t = Algorithm::Sha256, help = arguments::algorithm_help())]
-    algorithm: Algorithm,
-
-    /// Take the regular files in directories, sorted by name, without following symbolic links in them
-    #[arg(short, long, conflicts_with = "check")]
-    recursive: bool,
-
-    /// Hash on at most N threads; 0 is one a core
-    #[arg(short = 'j', long, value_name = "N", default_value_t = 0)]
-    threads: usize,
-
-    /// Read checksums from the FILEs and check them
-    #[arg(short, long)]
-    check: bool,
-
-    #[arg(value_name = "FILE")]
-    files: Vec<OsString>,
-}
+use tool::Stop;
+pub use tool::Tool;
 
 /// Runs it, and returns its exit status: 1 if anything went wrong.
 pub fn main() -> ExitCode {
-    let mut arguments: Arguments = match arguments::parse() {
-        Ok(arguments) => arguments,
-        Err(status) => return status,
+    let mut arguments = env::args_os();
+    let program = arguments.next().unwrap_or_default();
+    let (mut console, settings) = match Tool::started_as(&program) {
+        Some(tool) => (Console::new(&program), tool.settings(arguments)),
+        None => match own::parse() {
+            Ok(settings) => (Console::new("manysum"), settings.map_err(Stop::from)),
+            Err(status) => return status,
+        },
     };
-    let mut console = Console::new("manysum");
+    let outcome = match settings {
+        Ok(settings) => run(&mut console, settings),
+        Err(Stop::Text(text)) => console.line(text.as_bytes()).map(|()| true),
+        Err(Stop::Wrong(message)) => {
+            console.usage_error(message);
+            Ok(false)
+        }
+    };
+    console.finish(outcome)
+}
+
+fn run(console: &mut Console, mut settings: Settings) -> io::Result<bool> {
     if let Err(error) = manyhash::backend() {
         console.message(error.to_string());
-        return ExitCode::FAILURE;
+        return Ok(false);
     }
-    if arguments.files.is_empty() {
-        arguments.files.push("-".into());
+    if let Some(path) = &settings.output {
+        let file = WholeFile::check(path);
+        if let (Some(walk), Ok(file)) = (&mut settings.walk, &file) {
+            walk.leave_out = Some(file.path().to_owned());
+        }
+        if let Err(error) = file.and_then(|file| console.save_in(file)) {
+            console.file_error(name::bytes(path.as_os_str()), &error);
+            return Ok(false);
+        }
     }
-    let outcome =
-        if arguments.check { check::check(&mut console, arguments) } else { print::print(&mut console, arguments) };
-    console.finish(outcome)
+    if settings.files.is_empty() {
+        settings.files.push("-".into());
+    }
+    match settings.task {
+        Task::Print(format) => print::print(console, settings, format),
+        Task::Check(policy) => check::check(console, &settings, policy),
+    }
 }

@@ -1,9 +1,10 @@
-//! Standard output, a line at a time.
+//! Standard output, or a file in its place, a line at a time.
 //!
 //! A system call for each line costs more than the hashing of a small file, so lines are gathered; but a reader should
 //! not wait for the lines of files that are done while a large one is hashed. So a line waits for others at most
 //! `DELAY`, and none where a terminal shows it. The thread that sees to that starts with the first line that waits.
 
+use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -16,7 +17,7 @@ const CAPACITY: usize = 4096;
 /// How long a line waits for others.
 const DELAY: Duration = Duration::from_millis(100);
 
-/// Standard output.
+/// Where lines go.
 pub struct Output {
     shared: Arc<Shared>,
     waits: Waits,
@@ -46,6 +47,11 @@ impl Output {
     pub fn stdout() -> Self {
         let waits = if io::stdout().is_terminal() { Waits::Never } else { Waits::Unattended };
         Self::new(unbuffered_stdout(), waits)
+    }
+
+    /// A file, which nobody reads before all lines are there.
+    pub(crate) fn file(file: File) -> Self {
+        Self::new(Box::new(file), Waits::Attended)
     }
 
     fn new(writer: Box<dyn Write + Send>, waits: Waits) -> Self {
@@ -114,7 +120,7 @@ impl State {
 fn unbuffered_stdout() -> Box<dyn Write + Send> {
     use std::os::fd::AsFd;
     match io::stdout().as_fd().try_clone_to_owned() {
-        Ok(descriptor) => Box::new(std::fs::File::from(descriptor)),
+        Ok(descriptor) => Box::new(File::from(descriptor)),
         Err(_) => Box::new(io::stdout()),
     }
 }

@@ -59,8 +59,10 @@ fn stands_in_double_quotes(name: &[u8], unicode: bool) -> bool {
 fn single_quoted(name: &[u8], unicode: bool) -> Vec<u8> {
     let mut quoted = Vec::with_capacity(name.len() + 8);
     quoted.push(b'\'');
-    // Whether the quotes that are open are those of C escapes.
-    let mut escaping = false;
+    // Whether the quotes that are open are those of C escapes. coreutils 9.1 goes over a name with an apostrophe twice, and
+    // begins the second time as it ended the first: after a name that ends in an escape, it takes escapes for open.
+    let ends_escaped = matches!(pieces(name, unicode).last(), Some(Piece::Escaped(_)));
+    let mut escaping = name.contains(&b'\'') && ends_escaped;
     for piece in pieces(name, unicode) {
         match piece {
             // Closes the quotes, whichever they are, and opens plain ones.
@@ -156,6 +158,17 @@ mod tests {
         check(b"it's $5", r"'it'\''s $5'");
         check(b"#'", "\"#'\"");
         check(b"'#", r"''\''#'");
+    }
+
+    #[test]
+    fn an_apostrophe_and_an_escape_at_the_end() {
+        check(b"it's \xff", r"'''it'\''s '$'\377'");
+        check(b"a'\n", r"'''a'\'''$'\n'");
+        check(b"\n'x\n", r"'\n'\''x'$'\n'");
+        check(b"\xff'\xff", r"'\377'\'''$'\377'");
+        check(b"'\n'", r"''\'''$'\n'\'''");
+        check(b"'\n", r"''\'''$'\n'");
+        check(b"x\n'y\nz", r"'x'$'\n'\''y'$'\n''z'");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Files that are there whole or not at all: written beside their place, and then renamed.
 
 use std::fs::File;
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
@@ -38,9 +38,9 @@ impl WholeFile {
     ///
     /// # Errors
     /// If that fails; what was there is there still.
-    pub(crate) fn write(&self, content: &[u8]) -> io::Result<()> {
+    pub(crate) fn write(&self, mut content: impl Read) -> io::Result<()> {
         let mut file = self.temporary()?;
-        file.write_all(content)?;
+        io::copy(&mut content, &mut file)?;
         file.as_file().sync_all()?;
         file.persist(&self.path)?;
         Ok(())
@@ -72,8 +72,8 @@ mod tests {
         let names = || fs::read_dir(directory.path()).expect("a directory").count();
         let file = WholeFile::check(&path).expect("it can be written");
         assert_eq!(names(), 0);
-        file.write(b"first").expect("it is written");
-        WholeFile::check(&path).and_then(|file| file.write(b"again")).expect("it is written");
+        file.write(&b"first"[..]).expect("it is written");
+        WholeFile::check(&path).and_then(|file| file.write(&b"again"[..])).expect("it is written");
         assert_eq!((fs::read(&path).expect("a file"), names()), (b"again".to_vec(), 1));
     }
 
@@ -92,7 +92,7 @@ mod tests {
         let [path, link] = ["file", "link"].map(|name| directory.path().join(name));
         fs::write(&path, "old").expect("a file");
         std::os::unix::fs::symlink("file", &link).expect("a link");
-        WholeFile::check(&link).and_then(|file| file.write(b"new")).expect("it is written");
+        WholeFile::check(&link).and_then(|file| file.write(&b"new"[..])).expect("it is written");
         assert_eq!((fs::read(&path).expect("a file"), link.is_symlink()), (b"new".to_vec(), true));
         assert!(WholeFile::check("/dev/null".as_ref()).is_err());
     }

@@ -3,29 +3,11 @@
 
 mod common;
 
-use common::{EMPTY, directory, fifo, has_coreutils, hostile_files, manysum, name, run};
+use common::{directory, fifo, has_coreutils, hostile_files, manysum, name, names, run, touch};
 use std::ffi::OsString;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
-use std::path::Path;
 use std::process::Command;
-
-/// Makes empty files, and the directories above them.
-fn touch(root: &Path, names: &[&str]) {
-    for name in names {
-        let path = root.join(name);
-        fs::create_dir_all(path.parent().expect("a directory")).expect("directories");
-        fs::write(path, "").expect("a file");
-    }
-}
-
-/// The names in lines of empty files.
-#[track_caller]
-fn names(stdout: &[u8]) -> Vec<String> {
-    let stdout = String::from_utf8(stdout.to_vec()).expect("UTF-8");
-    let name = |line: &str| line.strip_prefix(EMPTY).and_then(|rest| rest.strip_prefix("  ")).map(str::to_owned);
-    stdout.lines().map(|line| name(line).expect("a line of an empty file")).collect()
-}
 
 #[test]
 fn entries_are_sorted_by_the_bytes_of_their_names() {

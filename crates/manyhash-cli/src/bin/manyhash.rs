@@ -1,7 +1,9 @@
 //! `manyhash`: the toolbox, one subcommand a tool.
 
-use clap::{Parser, Subcommand};
-use manyhash_cli::{arguments, dups, simulate, speed};
+use clap::{CommandFactory, Parser, Subcommand};
+#[cfg(unix)]
+use manyhash_cli::links;
+use manyhash_cli::{arguments, completions, dups, manual, manysum, simulate, speed};
 use std::process::ExitCode;
 
 /// Tools around hashing many messages at once.
@@ -14,14 +16,24 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Tool {
+    Completions(completions::Arguments),
     Dups(dups::Arguments),
+    #[cfg(unix)]
+    InstallLinks(links::Arguments),
+    Man(manual::Arguments),
     Simulate(simulate::Arguments),
     Speed(speed::Arguments),
 }
 
 fn main() -> ExitCode {
+    // What this program and its sibling take, for whoever writes about it.
+    let programs = || [Arguments::command(), manysum::command()];
     match arguments::parse() {
+        Ok(Arguments { tool: Tool::Completions(arguments) }) => completions::main(arguments, programs()),
         Ok(Arguments { tool: Tool::Dups(arguments) }) => dups::main(arguments),
+        #[cfg(unix)]
+        Ok(Arguments { tool: Tool::InstallLinks(arguments) }) => links::main(arguments),
+        Ok(Arguments { tool: Tool::Man(arguments) }) => manual::main(arguments, programs()),
         Ok(Arguments { tool: Tool::Simulate(arguments) }) => simulate::main(arguments),
         Ok(Arguments { tool: Tool::Speed(arguments) }) => speed::main(arguments),
         Err(status) => status,

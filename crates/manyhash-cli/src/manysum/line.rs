@@ -11,6 +11,11 @@
 use crate::escape::unescape;
 use manyhash::{Algorithm, Digest};
 
+/// What an algorithm is called in BSD's form, and in messages. BSD and Perl's shasum write SHA512/256.
+pub(super) fn tag(algorithm: Algorithm) -> String {
+    algorithm.name().to_ascii_uppercase().replace('-', "/")
+}
+
 /// Reads lines of lists for one algorithm.
 pub(super) struct Parser {
     tag: String,
@@ -24,9 +29,7 @@ pub(super) struct Parser {
 
 impl Parser {
     pub(super) fn new(algorithm: Algorithm) -> Self {
-        // BSD and Perl's shasum write SHA512/256.
-        let tag = algorithm.name().to_ascii_uppercase().replace('-', "/");
-        Parser { tag, hex_length: 2 * algorithm.digest_bytes(), one_separator: None }
+        Parser { tag: tag(algorithm), hex_length: 2 * algorithm.digest_bytes(), one_separator: None }
     }
 
     /// The digest and the name in a line, which has no newline; none if it is improperly formatted.
@@ -133,7 +136,6 @@ mod tests {
 
     #[test]
     fn tags() {
-        let tag = |algorithm| Parser::new(algorithm).tag;
         assert_eq!(Algorithm::ALL.map(tag), ["MD5", "SHA1", "SHA224", "SHA256", "SHA384", "SHA512", "SHA512/256"]);
     }
 }

@@ -8,27 +8,25 @@ use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 
-/// A file that a list names.
-pub(super) struct Listed {
-    /// The name's bytes.
-    pub(super) name: Vec<u8>,
-    /// The digest that it should have.
-    pub(super) digest: Digest,
+/// What a line of a list says.
+pub(super) enum Entry {
+    /// That the file of this name, in bytes, should have this digest.
+    File { name: Vec<u8>, digest: Digest },
+    /// Nothing: the line of this number, the first being 1, is improperly formatted.
+    Improper(u64),
 }
 
 /// The lines of a list.
 ///
-/// As an iterator it yields the files, and reads no further than it is asked; after the last of them, its fields say
-/// what else was there.
+/// As an iterator it yields them, with the source of each file, and reads no further than it is asked; an improperly
+/// formatted line has a source that fails. After the last, `read` says whether there were more.
 pub(super) struct List<'a> {
     parser: &'a mut Parser,
     reader: BufReader<Box<dyn Read + Send>>,
     is_stdin: bool,
     line: Vec<u8>,
-    /// Whether the list names any file.
-    pub(super) any: bool,
-    /// Improperly formatted lines.
-    pub(super) improper: u64,
+    /// Its number, the first being 1.
+    number: u64,
     /// Whether it could be read to its end.
     pub(super) read: io::Result<()>,
 }
@@ -39,11 +37,11 @@ impl<'a> List<'a> {
         let is_stdin = name == "-";
         let reader = if is_stdin { stdin()? } else { Box::new(File::open(name)?) };
         let reader = BufReader::with_capacity(64 * 1024, reader);
-        Ok(List { parser, reader, is_stdin, line: Vec::new(), any: false, improper: 0, read: Ok(()) })
+        Ok(List { parser, reader, is_stdin, line: Vec::new(), number: 0, read: Ok(()) })
     }
 
-    /// The file that the line just read names; none if there is no file in it.
-    fn listed(&mut self) -> Option<(Listed, Source)> {
+    /// What the line just read says; none if it is a comment or empty.
+    fn entry(&mut self) -> Option<(Entry, Source)> {
         // Only at the very beginning does `#` begin a comment: elsewhere it may belong to a name.
         if self.line.starts_with(b"#") {
             return None;
@@ -53,23 +51,19 @@ impl<'a> List<'a> {
         if line.is_empty() {
             return None;
         }
-        match self.parser.parse(line) {
+        Some(match self.parser.parse(line) {
             // A list on standard input cannot name standard input.
             Some((digest, name)) if !(self.is_stdin && name == b"-") => {
-                self.any = true;
                 let source = source(&name);
-                Some((Listed { name, digest }, source))
+                (Entry::File { name, digest }, source)
             }
-            _ => {
-                self.improper += 1;
-                None
-            }
-        }
+            _ => (Entry::Improper(self.number), Source::Failed(io::ErrorKind::InvalidData.into())),
+        })
     }
 }
 
 impl Iterator for List<'_> {
-    type Item = (Listed, Source);
+    type Item = (Entry, Source);
 
     fn next(&mut self) -> Option<Self::Item> {
         while self.read.is_ok() {
@@ -77,8 +71,9 @@ impl Iterator for List<'_> {
             match self.reader.read_until(b'\n', &mut self.line) {
                 Ok(0) => return None,
                 Ok(_) => {
-                    if let Some(listed) = self.listed() {
-                        return Some(listed);
+                    self.number += 1;
+                    if let Some(entry) = self.entry() {
+                        return Some(entry);
                     }
                 }
                 Err(error) => self.read = Err(error),
@@ -101,12 +96,12 @@ fn source(name: &[u8]) -> Source {
 /// Standard input. The descriptor itself: the standard library's handle is shared and keeps what it has read ahead, and
 /// takes a descriptor that was not opened for reading for an empty one.
 #[cfg(unix)]
-fn stdin() -> io::Result<Box<dyn Read + Send>> {
+pub(super) fn stdin() -> io::Result<Box<dyn Read + Send>> {
     use std::os::fd::AsFd;
     Ok(Box::new(File::from(io::stdin().as_fd().try_clone_to_owned()?)))
 }
 
 #[cfg(not(unix))]
-fn stdin() -> io::Result<Box<dyn Read + Send>> {
+pub(super) fn stdin() -> io::Result<Box<dyn Read + Send>> {
     Ok(Box::new(io::stdin()))
 }

@@ -1,11 +1,13 @@
 //! Prints checksums.
 
-use super::{Arguments, tree};
-use crate::console::Console;
+use super::line::tag;
+use super::names::{Listed, Names};
+use super::settings::{Format, Settings};
+use super::{json, tree};
+use crate::console::{Console, reason};
 use crate::{escape, name};
-use manyhash::Digest;
 use manyhash::file::digest_files;
-use std::ffi::OsStr;
+use manyhash::{Algorithm, Digest};
 use std::io;
 use std::ops::ControlFlow;
 
@@ -13,39 +15,56 @@ use std::ops::ControlFlow;
 ///
 /// # Errors
 /// If a line cannot be written.
-pub(super) fn print(console: &mut Console, arguments: Arguments) -> io::Result<bool> {
-    let Arguments { algorithm, recursive, threads, files, .. } = arguments;
+pub(super) fn print(console: &mut Console, settings: Settings, format: Format) -> io::Result<bool> {
+    let Settings { algorithm, threads, files, files_from, json, walk, .. } = settings;
+    let names = match files_from {
+        Some(list) => Names::Listed(Listed::new(list)),
+        None => Names::Arguments(files.into_iter()),
+    };
     let mut all_read = true;
     let mut written = Ok(());
-    digest_files(&[algorithm.into()], threads, tree::files(files, recursive), |name, digests| {
-        match digests {
-            Ok(digests) => written = console.line(&line(&name, &digests[0])),
-            Err(error) => {
-                all_read = false;
-                console.file_error(name::bytes(&name), &error);
-            }
+    digest_files(&[algorithm.into()], threads, tree::files(names, walk), |name, digests| {
+        let name = name::bytes(&name);
+        let digest = digests.map(|digests| digests[0]).map_err(|error| reason(&error));
+        if let Err(error) = &digest {
+            all_read = false;
+            console.about(name, error);
+        }
+        if json {
+            let digest = digest.as_ref().map_err(String::as_str);
+            written = json::line(name, algorithm, None, digest).and_then(|line| console.line(&line));
+        } else if let Ok(digest) = &digest {
+            written = console.line(&line(name, algorithm, digest, format));
         }
         if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     });
     written.map(|()| all_read)
 }
 
-/// A line as `sha256sum` prints it: the digest, a space, another one that says that the file was not converted in
-/// reading, the name.
-fn line(name: &OsStr, digest: &Digest) -> Vec<u8> {
-    let (name, digest) = (name::bytes(name), digest.to_hex());
-    let mut line = Vec::with_capacity(digest.len() + name.len() + 4);
-    let escaped = escape::is_needed(name);
+/// A line as coreutils prints it.
+fn line(name: &[u8], algorithm: Algorithm, digest: &Digest, format: Format) -> Vec<u8> {
+    let digest = digest.to_hex();
+    let mut line = Vec::with_capacity(digest.len() + name.len() + 16);
+    let escaped = !format.zero && escape::is_needed(name);
     if escaped {
         line.push(b'\\');
     }
-    line.extend_from_slice(digest.as_bytes());
-    line.extend_from_slice(b"  ");
+    if format.tag {
+        line.extend_from_slice(tag(algorithm).as_bytes());
+        line.extend_from_slice(b" (");
+    } else {
+        line.extend_from_slice(digest.as_bytes());
+        line.extend_from_slice(if format.binary { b" *" } else { b"  " });
+    }
     if escaped {
         escape::escape(name, &mut line);
     } else {
         line.extend_from_slice(name);
     }
-    line.push(b'\n');
+    if format.tag {
+        line.extend_from_slice(b") = ");
+        line.extend_from_slice(digest.as_bytes());
+    }
+    line.push(if format.zero { 0 } else { b'\n' });
     line
 }

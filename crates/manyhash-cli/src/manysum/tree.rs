@@ -1,25 +1,40 @@
-//! The files that arguments stand for.
+//! The files that names stand for.
 
+use super::names::Names;
+use super::select::Selection;
 use manyhash::file::Source;
-use std::ffi::OsString;
-use std::{fs, io, vec};
-use walkdir::WalkDir;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+use walkdir::{DirEntry, WalkDir};
 
-/// The files of the arguments, in their order, each with the name it is shown by.
+/// How directories are walked.
+#[derive(Clone, Default)]
+pub(super) struct Walk {
+    pub(super) selection: Selection,
+    /// What symbolic links lead to is taken in their place.
+    pub(super) follow: bool,
+    /// Directories on other file systems are left out.
+    pub(super) one_file_system: bool,
+    /// A file to leave out, by its canonical path: the one that is being written.
+    pub(super) leave_out: Option<PathBuf>,
+}
+
+/// The files of the names, in their order, each with the name it is shown by.
 ///
-/// With `recursive`, a directory among the arguments, or behind a symbolic link among them, stands for the regular files
-/// in it and in its directories, sorted by the bytes of their names. It is read while the files are taken, and only the
-/// entries of one directory a level are held. What is neither file nor directory is skipped in there: to open a FIFO may
-/// wait for ever, and a symbolic link may lead back. Arguments themselves are taken for what they are.
-pub(super) fn files(arguments: Vec<OsString>, recursive: bool) -> impl Iterator<Item = (OsString, Source)> + Send {
-    Files { arguments: arguments.into_iter(), recursive, directory: None }
+/// With `walk`, a directory among the names, or behind a symbolic link among them, stands for the regular files in it and
+/// in its directories, sorted by the bytes of their names. It is read while the files are taken, and only the entries of
+/// one directory a level are held. What is neither file nor directory is skipped in there: to open a FIFO may wait for
+/// ever, and a symbolic link may lead back. Names that were given are taken for what they are.
+pub(super) fn files(names: Names, walk: Option<Walk>) -> impl Iterator<Item = (OsString, Source)> + Send {
+    Files { names, walk, directory: None }
 }
 
 struct Files {
-    arguments: vec::IntoIter<OsString>,
-    recursive: bool,
-    /// The walk through the last argument, where it is a directory.
-    directory: Option<(OsString, walkdir::IntoIter)>,
+    names: Names,
+    walk: Option<Walk>,
+    /// The files of the last name, where it is a directory.
+    directory: Option<Box<dyn Iterator<Item = (OsString, Source)> + Send>>,
 }
 
 impl Iterator for Files {
@@ -27,28 +42,48 @@ impl Iterator for Files {
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
-            if let Some((root, walk)) = &mut self.directory {
-                if let Some(file) = walk.find_map(|entry| file(root, entry)) {
-                    return Some(file);
+            if let Some(file) = self.directory.as_mut().and_then(Iterator::next) {
+                return Some(file);
+            }
+            self.directory = None;
+            let (name, source) = self.names.next()?;
+            match (&self.walk, &source) {
+                (Some(walk), Source::Path(path)) if fs::metadata(path).is_ok_and(|there| there.is_dir()) => {
+                    self.directory = Some(Box::new(walk.files(name)));
                 }
-                self.directory = None;
+                _ => return Some((name, source)),
             }
-            let argument = self.arguments.next()?;
-            if argument == "-" {
-                return Some((argument, Source::Stdin));
-            }
-            if !(self.recursive && fs::metadata(&argument).is_ok_and(|metadata| metadata.is_dir())) {
-                let path = argument.clone().into();
-                return Some((argument, Source::Path(path)));
-            }
-            let walk = WalkDir::new(&argument).sort_by_file_name().into_iter();
-            self.directory = Some((argument, walk));
         }
     }
 }
 
+impl Walk {
+    /// The files of a directory.
+    fn files(&self, root: OsString) -> impl Iterator<Item = (OsString, Source)> + Send + use<> {
+        let Walk { selection, leave_out, .. } = self.clone();
+        let walk = WalkDir::new(&root).sort_by_file_name();
+        let walk = walk.follow_links(self.follow).same_file_system(self.one_file_system).into_iter();
+        let taken = {
+            let root = root.clone();
+            move |entry: &DirEntry| entry.depth() == 0 || takes(&selection, &root, entry)
+        };
+        let walk = walk.filter_entry(taken).filter_map(move |entry| file(&root, entry));
+        walk.filter(move |(path, _)| !leave_out.as_ref().is_some_and(|out| is_same(out, Path::new(path))))
+    }
+}
+
+/// Whether `path` leads to the file of this canonical path. The system is asked only if the names are the same.
+fn is_same(canonical: &Path, path: &Path) -> bool {
+    canonical.file_name() == path.file_name() && path.canonicalize().is_ok_and(|path| path == canonical)
+}
+
+fn takes(selection: &Selection, root: &OsStr, entry: &DirEntry) -> bool {
+    let path = entry.path().strip_prefix(Path::new(root)).unwrap_or(entry.path());
+    selection.takes(path, entry.file_type().is_dir())
+}
+
 /// The file of an entry, or its failure; none if it is skipped.
-fn file(root: &OsString, entry: walkdir::Result<walkdir::DirEntry>) -> Option<(OsString, Source)> {
+fn file(root: &OsString, entry: walkdir::Result<DirEntry>) -> Option<(OsString, Source)> {
     match entry {
         Ok(entry) if entry.file_type().is_file() => {
             let path = entry.into_path();
@@ -57,8 +92,8 @@ fn file(root: &OsString, entry: walkdir::Result<walkdir::DirEntry>) -> Option<(O
         Ok(_) => None,
         Err(error) => {
             let name = error.path().map_or_else(|| root.clone(), |path| path.as_os_str().to_owned());
-            let other = || io::Error::other("Cannot be walked");
-            Some((name, Source::Failed(error.into_io_error().unwrap_or_else(other))))
+            let leads_back = || io::Error::other("Symbolic link leads back to a directory above it");
+            Some((name, Source::Failed(error.into_io_error().unwrap_or_else(leads_back))))
         }
     }
 }

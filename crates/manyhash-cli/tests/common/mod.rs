@@ -39,7 +39,17 @@ pub fn manysum<A: AsRef<OsStr>>(directory: &Path, arguments: &[A], input: &[u8])
     run(assert_cmd::cargo::cargo_bin_cmd!("manysum"), directory, arguments, input)
 }
 
-/// Runs `manysum -a ALGORITHM` and the tool of coreutils, and compares all they say and return.
+/// `manysum` started as `program`.
+#[cfg(unix)]
+pub fn manysum_as(program: impl AsRef<OsStr>) -> Command {
+    use std::os::unix::process::CommandExt;
+    let mut command = std::process::Command::new(assert_cmd::cargo::cargo_bin!("manysum"));
+    command.arg0(program);
+    Command::from_std(command)
+}
+
+/// Runs a tool of coreutils, `manysum` under its name and `manysum -a ALGORITHM`, and compares all they say and return.
+#[cfg(unix)]
 #[track_caller]
 pub fn compare<A: AsRef<OsStr>>(algorithm: &str, directory: &Path, arguments: &[A], input: &[u8]) {
     let tool = format!("{algorithm}sum");
@@ -47,37 +57,65 @@ pub fn compare<A: AsRef<OsStr>>(algorithm: &str, directory: &Path, arguments: &[
         return;
     }
     let expected = run(Command::new(&tool), directory, arguments, input);
+    let shown = || arguments.iter().map(|argument| argument.as_ref().display().to_string()).collect::<Vec<_>>();
+    assert_eq!(run(manysum_as(&tool), directory, arguments, input), expected, "as {tool}, {:?}", shown());
+
     let mut ours: Vec<&OsStr> = vec![OsStr::new("-a"), OsStr::new(algorithm)];
     ours.extend(arguments.iter().map(AsRef::as_ref));
     let mut outcome = manysum(directory, &ours, input);
     outcome.stderr = with_program(&outcome.stderr, &tool);
-    assert_eq!(outcome, expected);
+    assert_eq!(outcome, expected, "as manysum, {:?}", shown());
 }
 
 /// Messages of `manysum` under another program's name.
 fn with_program(messages: &[u8], program: &str) -> Vec<u8> {
     let lines = messages.split_inclusive(|&byte| byte == b'\n');
-    let renamed = lines.map(|line| match line.strip_prefix(b"manysum: ") {
-        Some(message) => [program.as_bytes(), b": ", message].concat(),
-        None => line.to_vec(),
+    let renamed = lines.map(|line| match (line.strip_prefix(b"manysum: "), line.strip_prefix(b"Try 'manysum ")) {
+        (Some(message), _) => [program.as_bytes(), b": ", message].concat(),
+        (_, Some(hint)) => [b"Try '", program.as_bytes(), b" ", hint].concat(),
+        _ => line.to_vec(),
     });
     renamed.collect::<Vec<_>>().concat()
 }
 
-/// Whether the host has this tool of GNU coreutils. Linux has to; elsewhere the comparison is skipped.
+/// Whether the host has this tool of GNU coreutils, 9.1 or newer; without it, the comparison is skipped.
 pub fn has_coreutils(tool: &str) -> bool {
-    let version = Command::new(tool).arg("--version").output();
-    let has = version.is_ok_and(|output| String::from_utf8_lossy(&output.stdout).contains("GNU coreutils"));
-    assert!(has || !cfg!(target_os = "linux"), "{tool} of GNU coreutils is missing");
+    let output = Command::new(tool).arg("--version").output().map(|output| output.stdout).unwrap_or_default();
+    let version = String::from_utf8_lossy(&output);
+    let has = is_coreutils(version.lines().next().unwrap_or_default());
     if !has {
-        eprintln!("skipped: the host has no {tool} of GNU coreutils");
+        eprintln!("skipped: the host has no {tool} of GNU coreutils 9.1 or newer");
     }
     has
+}
+
+/// Whether `md5sum (GNU coreutils) 9.1` or the like is what the tests compare with.
+fn is_coreutils(version: &str) -> bool {
+    let Some((_, number)) = version.split_once(" (GNU coreutils) ") else { return false };
+    let mut parts = number.split(['.', '-']).map(|part| part.parse::<u32>().unwrap_or(0));
+    (parts.next(), parts.next()) >= (Some(9), Some(1))
 }
 
 /// An empty directory.
 pub fn directory() -> TempDir {
     tempfile::tempdir().expect("a temporary directory")
+}
+
+/// Makes empty files, and the directories above them.
+pub fn touch(root: &Path, names: &[&str]) {
+    for name in names {
+        let path = root.join(name);
+        fs::create_dir_all(path.parent().expect("a directory")).expect("directories");
+        fs::write(path, "").expect("a file");
+    }
+}
+
+/// The names in lines of empty files.
+#[track_caller]
+pub fn names(stdout: &[u8]) -> Vec<String> {
+    let stdout = String::from_utf8(stdout.to_vec()).expect("UTF-8");
+    let name = |line: &str| line.strip_prefix(EMPTY).and_then(|rest| rest.strip_prefix("  ")).map(str::to_owned);
+    stdout.lines().map(|line| name(line).expect("a line of an empty file")).collect()
 }
 
 /// A name of any bytes.

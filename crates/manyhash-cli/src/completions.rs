@@ -1,0 +1,32 @@
+//! The tool `manyhash completions`: what a shell has to know to complete the programs' arguments.
+
+use crate::console::Console;
+use clap::Command;
+use clap_complete::{Shell, generate};
+use std::process::ExitCode;
+
+/// Print the completions of a program for a shell.
+///
+/// For bash: source <(manyhash completions bash manysum)
+#[derive(clap::Args)]
+pub struct Arguments {
+    #[arg(value_name = "SHELL")]
+    shell: Shell,
+
+    /// The program that is completed
+    #[arg(default_value = "manyhash", value_parser = ["manyhash", "manysum"])]
+    program: String,
+}
+
+/// Runs it for one of these programs, and returns its exit status.
+pub fn main(arguments: Arguments, programs: [Command; 2]) -> ExitCode {
+    let mut console = Console::new("manyhash");
+    let mut completions = Vec::new();
+    for mut program in programs {
+        if program.get_name() == arguments.program {
+            generate(arguments.shell, &mut program, &arguments.program, &mut completions);
+        }
+    }
+    let written = console.line(&completions);
+    console.finish(written.map(|()| true))
+}

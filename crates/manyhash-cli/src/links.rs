@@ -1,0 +1,123 @@
+//! The tool `manyhash install-links`: links by which `manysum` is started under the names of coreutils' tools.
+
+use crate::console::{Console, reason};
+use crate::manysum::Tool;
+use crate::name;
+use crate::quote::quote;
+use std::env::{self, consts::EXE_SUFFIX};
+use std::ffi::OsString;
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// Install links named md5sum, sha1sum, ..., sha512sum, under which manysum is those tools.
+///
+/// The links are symbolic, and lead to the manysum beside this program: by its name alone if they are in its directory,
+/// so that both may be moved together, else by its whole path. Other files of these names are left alone.
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// Where to put them, as /usr/local/bin: before coreutils' own in PATH
+    #[arg(value_name = "DIR")]
+    directory: PathBuf,
+}
+
+/// Runs it, and returns its exit status: 1 if any link is not there in the end.
+pub fn main(arguments: Arguments) -> ExitCode {
+    let mut console = Console::new("manyhash");
+    let outcome = run(&mut console, &arguments.directory);
+    console.finish(outcome)
+}
+
+fn run(console: &mut Console, directory: &Path) -> io::Result<bool> {
+    let target = match target(directory) {
+        Ok(target) => target,
+        Err((path, error)) => {
+            console.file_error(name::bytes(path.as_os_str()), &error);
+            return Ok(false);
+        }
+    };
+    let mut well = true;
+    for tool in Tool::ALL {
+        let path = directory.join(tool.name());
+        match install(&path, &target) {
+            Ok(done) => {
+                let (path, target) = (quoted(&path), quoted(&target));
+                let done = match done {
+                    Done::Made => "",
+                    Done::Replaced => " (replaced)",
+                    Done::There => " (was there)",
+                };
+                console.line(&[&path, &b" -> "[..], &target, done.as_bytes(), b"\n"].concat())?;
+            }
+            Err(error) => {
+                well = false;
+                console.about(name::bytes(path.as_os_str()), &reason(&error));
+            }
+        }
+    }
+    Ok(well)
+}
+
+fn quoted(path: &Path) -> Vec<u8> {
+    quote(name::bytes(path.as_os_str())).into_owned()
+}
+
+/// The file name of the program that the links lead to.
+fn program() -> OsString {
+    format!("manysum{EXE_SUFFIX}").into()
+}
+
+/// What links in this directory have to hold; or the path that there is something wrong with.
+fn target(directory: &Path) -> Result<PathBuf, (PathBuf, io::Error)> {
+    let wrong = |path: &Path| {
+        let path = path.to_owned();
+        move |error| (path, error)
+    };
+    let own = env::current_exe().map_err(wrong("manyhash".as_ref()))?;
+    let manysum = own.with_file_name(program());
+    let manysum = manysum.canonicalize().map_err(wrong(&manysum))?;
+    let there = directory.canonicalize().map_err(wrong(directory))?;
+    if !there.is_dir() {
+        return Err((directory.to_owned(), ErrorKind::NotADirectory.into()));
+    }
+    Ok(if manysum.parent() == Some(&there) { program().into() } else { manysum })
+}
+
+/// What became of a link.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Done {
+    Made,
+    /// One of ours that led elsewhere.
+    Replaced,
+    There,
+}
+
+/// Makes a link at `path` that leads to `target`.
+fn install(path: &Path, target: &Path) -> io::Result<Done> {
+    match fs::symlink_metadata(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => symlink(target, path).map(|()| Done::Made),
+        Err(error) => Err(error),
+        Ok(there) if !there.is_symlink() => Err(io::Error::other("is there, and is no link; left as it is")),
+        Ok(_) => {
+            let held = fs::read_link(path)?;
+            if held == target {
+                Ok(Done::There)
+            } else if held.file_name() == target.file_name() {
+                replace(path, target).map(|()| Done::Replaced)
+            } else {
+                Err(io::Error::other(format!("is there, and leads to {}; left as it is", held.display())))
+            }
+        }
+    }
+}
+
+/// Puts a link in place of another, so that one of them is there at any time.
+fn replace(path: &Path, target: &Path) -> io::Result<()> {
+    let directory = path.parent().unwrap_or(Path::new("."));
+    let make = |path: &Path| symlink(target, path);
+    let link = tempfile::Builder::new().prefix(".manyhash-").suffix(".tmp").make_in(directory, make)?;
+    link.into_temp_path().persist(path)?;
+    Ok(())
+}

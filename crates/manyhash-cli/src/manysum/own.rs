@@ -1,0 +1,203 @@
+//! The arguments of `manysum` under its own name.
+
+use super::select::{self, Globs, Selection};
+use super::settings::{Conflict, FilesFrom, Options, Report, Settings};
+use super::tree::Walk;
+use crate::arguments;
+use clap::parser::ValueSource;
+use clap::{ArgMatches, Command, CommandFactory, FromArgMatches, Parser};
+use globset::Glob;
+use manyhash::Algorithm;
+use std::ffi::OsString;
+use std::mem;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Print or check checksums of many files at once.
+///
+/// With no FILE, or when FILE is -, read standard input. Lines are those of GNU coreutils' sha256sum and its siblings,
+/// in the order of the arguments.
+#[derive(Parser)]
+#[command(name = "manysum", version, infer_long_args = true, args_override_self = true)]
+struct Arguments {
+    #[arg(short, long, default_value_t = Algorithm::Sha256, help = arguments::algorithm_help())]
+    algorithm: Algorithm,
+
+    /// Take the regular files in directories, sorted by name, without following symbolic links in them
+    #[arg(short, long, conflicts_with = "check")]
+    recursive: bool,
+
+    /// With --recursive, take only files in directories that match GLOB: by name, or if it has a slash by the path below
+    /// the directory named; may be given several times
+    #[arg(long, value_name = "GLOB", value_parser = select::glob, requires = "recursive")]
+    include: Vec<Glob>,
+
+    /// With --recursive, leave out files and whole directories that match GLOB, as for --include
+    #[arg(long, value_name = "GLOB", value_parser = select::glob, requires = "recursive")]
+    exclude: Vec<Glob>,
+
+    /// With --recursive, leave out files and directories whose names begin with a dot
+    #[arg(long, requires = "recursive", overrides_with = "hidden")]
+    no_hidden: bool,
+
+    /// With --recursive, take those too; the default
+    #[arg(long, requires = "recursive")]
+    hidden: bool,
+
+    /// With --recursive, take what symbolic links lead to
+    #[arg(long, requires = "recursive")]
+    follow: bool,
+
+    /// With --recursive, stay on the file system of each directory named
+    #[arg(long, requires = "recursive")]
+    one_file_system: bool,
+
+    /// Read the names of the files from LIST, one a line; - is standard input
+    #[arg(long, value_name = "LIST", conflicts_with_all = ["files", "check"])]
+    files_from: Option<OsString>,
+
+    /// Names in LIST end with NUL, as find -print0 writes them
+    #[arg(long, requires = "files_from")]
+    from0: bool,
+
+    /// Hash on at most N threads; 0 is one a core
+    #[arg(short = 'j', long, value_name = "N", default_value_t = 0)]
+    threads: usize,
+
+    /// Put an asterisk before the name: read as binary, which is the same here
+    #[arg(short, long)]
+    binary: bool,
+
+    /// Put a space before the name; the default
+    #[arg(short, long)]
+    text: bool,
+
+    /// Print lines in BSD's form, SHA256 (FILE) = CHECKSUM
+    #[arg(long)]
+    tag: bool,
+
+    /// End lines with NUL instead of a newline, and escape no names
+    #[arg(short, long)]
+    zero: bool,
+
+    /// Read checksums from the FILEs and check them
+    #[arg(short, long)]
+    check: bool,
+
+    /// With --check, pass over files that do not exist
+    #[arg(long)]
+    ignore_missing: bool,
+
+    /// With --check, print nothing for files that are as listed
+    #[arg(long)]
+    quiet: bool,
+
+    /// With --check, print nothing for any file: the exit status tells
+    #[arg(long)]
+    status: bool,
+
+    /// With --check, fail for lines that are improperly formatted too
+    #[arg(long)]
+    strict: bool,
+
+    /// With --check, say which lines are improperly formatted
+    #[arg(short, long)]
+    warn: bool,
+
+    /// Print a JSON object a line for each file, with its name, algorithm, digest or error, and with --check its status:
+    /// ok, failed or unreadable
+    #[arg(long, conflicts_with_all = ["binary", "text", "tag", "zero"])]
+    json: bool,
+
+    /// Write the lines to OUTPUT, in place of what was there, once all are done; directories are walked as if it were
+    /// not there
+    #[arg(short, long, value_name = "OUTPUT")]
+    output: Option<PathBuf>,
+
+    #[arg(value_name = "FILE")]
+    files: Vec<OsString>,
+}
+
+/// The program's arguments, for completions and the manual.
+pub fn command() -> Command {
+    Arguments::command()
+}
+
+/// What the program's arguments ask for; or the status to exit with, as [`arguments::parse`] has it.
+pub(super) fn parse() -> Result<Result<Settings, Conflict>, ExitCode> {
+    let matches = Arguments::command().try_get_matches();
+    let parsed = matches.and_then(|matches| Ok((Arguments::from_arg_matches(&matches)?, options(&matches))));
+    let (mut arguments, options) = parsed.map_err(arguments::stop)?;
+    let walk = arguments
+        .walk()
+        .map_err(|error| arguments::stop(Arguments::command().error(clap::error::ErrorKind::InvalidValue, error)))?;
+    let Arguments { algorithm, threads, files, files_from, from0, json, output, .. } = arguments;
+    let files_from = files_from.map(|name| FilesFrom { name, zero: from0 });
+    Ok(options.task().map(|task| Settings { algorithm, threads, task, files, files_from, json, output, walk }))
+}
+
+impl Arguments {
+    /// How directories are walked, if they are.
+    fn walk(&mut self) -> Result<Option<Walk>, globset::Error> {
+        if !self.recursive {
+            return Ok(None);
+        }
+        let include = mem::take(&mut self.include);
+        let selection = Selection {
+            include: if include.is_empty() { None } else { Some(Globs::new(include)?) },
+            exclude: Globs::new(mem::take(&mut self.exclude))?,
+            no_hidden: self.no_hidden,
+        };
+        Ok(Some(Walk { selection, follow: self.follow, one_file_system: self.one_file_system, leave_out: None }))
+    }
+}
+
+fn options(matches: &ArgMatches) -> Options {
+    let report = match last(matches, &["quiet", "status", "warn"]) {
+        Some("quiet") => Report::Quiet,
+        Some("status") => Report::Status,
+        Some(_) => Report::Warn,
+        None => Report::All,
+    };
+    Options {
+        check: matches.get_flag("check"),
+        binary: last(matches, &["binary", "text", "tag"]).map(|name| name != "text"),
+        tag: matches.get_flag("tag"),
+        zero: matches.get_flag("zero"),
+        ignore_missing: matches.get_flag("ignore_missing"),
+        strict: matches.get_flag("strict"),
+        report,
+    }
+}
+
+/// Which of these options was given last.
+fn last(matches: &ArgMatches, names: &[&'static str]) -> Option<&'static str> {
+    let given = |name: &&&str| matches.value_source(name) == Some(ValueSource::CommandLine);
+    names.iter().filter(given).max_by_key(|name| matches.index_of(name)).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Arguments, CommandFactory, Conflict, Report, options};
+    use crate::manysum::settings::{Format, Policy, Task};
+
+    fn task(arguments: &str) -> Result<Task, Conflict> {
+        let arguments = std::iter::once("manysum").chain(arguments.split_whitespace());
+        options(&Arguments::command().try_get_matches_from(arguments).expect("arguments")).task()
+    }
+
+    #[test]
+    fn the_last_of_some_options_counts() {
+        let print = |tag, binary| Ok(Task::Print(Format { tag, binary, zero: false }));
+        assert_eq!(task(""), print(false, false));
+        assert_eq!(task("-tb"), print(false, true));
+        assert_eq!(task("-b -t"), print(false, false));
+        assert_eq!(task("-btb"), print(false, true));
+        assert_eq!(task("-t --tag"), print(true, true));
+        assert_eq!(task("--tag -t"), Err(Conflict::TagWithText));
+        let check = |report| Ok(Task::Check(Policy { ignore_missing: false, strict: false, report }));
+        assert_eq!(task("-c --quiet --status -w"), check(Report::Warn));
+        assert_eq!(task("-cw --status --quiet --status"), check(Report::Status));
+        assert_eq!(task("-cw --quiet"), check(Report::Quiet));
+    }
+}
