@@ -1,7 +1,7 @@
 //! Arguments that the programs share.
 
 use clap::{Error, Parser};
-use manyhash::Algorithm;
+use manyhash::{Algorithm, Other};
 use std::io::{self, Write};
 use std::process::ExitCode;
 
@@ -22,4 +22,10 @@ pub(crate) fn stop(error: Error) -> ExitCode {
 /// The help of an option that takes an algorithm.
 pub fn algorithm_help() -> String {
     format!("Hash algorithm: {}", Algorithm::ALL.map(Algorithm::name).join(", "))
+}
+
+/// The names of every function that a file's digest can be of.
+pub fn function_names() -> String {
+    let others = Other::NAMES.into_iter().chain(["blake2b-BITS"]);
+    Algorithm::ALL.map(Algorithm::name).into_iter().chain(others).collect::<Vec<_>>().join(", ")
 }

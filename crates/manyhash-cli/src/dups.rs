@@ -8,6 +8,7 @@ mod replace;
 mod report;
 mod scan;
 
+use crate::arguments;
 use crate::console::Console;
 use manyhash::{Function, Other};
 use replace::Replacement;
@@ -91,5 +92,5 @@ fn run(console: &mut Console, arguments: &Arguments) -> io::Result<bool> {
 }
 
 fn function_help() -> String {
-    format!("Hash function: {}, blake2b-BITS", report::function_names())
+    format!("Hash function: {}", arguments::function_names())
 }

@@ -3,14 +3,8 @@
 use super::find::Group;
 use crate::{escape, name};
 use indicatif::DecimalBytes;
-use manyhash::{Algorithm, Other};
 use serde::Serialize;
 use std::io;
-
-/// Every name that a function is asked for by.
-pub(super) fn function_names() -> String {
-    Algorithm::ALL.map(Algorithm::name).into_iter().chain(Other::NAMES).collect::<Vec<_>>().join(", ")
-}
 
 /// A group as `fdupes --size` has it. A name that does not fit in a line is escaped, as in lists of checksums.
 pub(super) fn text(group: &Group, is_first: bool) -> Vec<u8> {

@@ -19,7 +19,7 @@ use std::ops::ControlFlow;
 /// # Errors
 /// If a line cannot be written.
 pub(super) fn check(console: &mut Console, settings: &Settings, policy: Policy) -> io::Result<bool> {
-    let mut parser = Parser::new(settings.algorithm);
+    let mut parser = Parser::new(settings.functions[0]);
     let mut well = true;
     for name in &settings.files {
         match List::open(name, &mut parser) {
@@ -65,7 +65,7 @@ impl Outcome {
     ) -> io::Result<Self> {
         let mut outcome = Outcome::default();
         let mut written = Ok(());
-        digest_files(&[settings.algorithm.into()], settings.threads, list, |entry, digests| {
+        digest_files(&settings.functions[..1], settings.threads, list, |entry, digests| {
             let digest = digests.map(|digests| digests[0]);
             match entry {
                 Entry::File { name, digest: listed } => {
@@ -76,7 +76,7 @@ impl Outcome {
                 Entry::Improper(number) => {
                     outcome.improper += 1;
                     if policy.report == Report::Warn {
-                        let tag = line::tag(settings.algorithm);
+                        let tag = line::tag(settings.functions[0]);
                         let what = format!(": {number}: improperly formatted {tag} checksum line");
                         console.message([&*quote(name::bytes(list_name)), what.as_bytes()].concat());
                     }
@@ -167,7 +167,7 @@ impl Verdict {
             Verdict::Unread(error) => ("FAILED open or read", "unreadable", Err(error.as_str())),
         };
         if settings.json {
-            return json::line(name, settings.algorithm, Some(status), digest);
+            return json::line(name, settings.functions[0], Some(status), digest);
         }
         let mut line = Vec::with_capacity(name.len() + words.len() + 4);
         // Only a newline makes coreutils 9.1 escape a name here; then all that has an escape is.

@@ -1,6 +1,6 @@
 //! What is known of a file as JSON, an object a line.
 
-use manyhash::{Algorithm, Digest};
+use manyhash::{Digest, Function};
 use serde::Serialize;
 use std::fmt::Write;
 use std::io;
@@ -12,7 +12,7 @@ struct Record<'a> {
     /// The bytes of a name that is not UTF-8.
     #[serde(skip_serializing_if = "Option::is_none")]
     name_hex: Option<String>,
-    algorithm: &'static str,
+    algorithm: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     status: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -27,14 +27,14 @@ struct Record<'a> {
 /// If it cannot be written as JSON, which there is no cause for in what it holds.
 pub(super) fn line(
     name: &[u8],
-    algorithm: Algorithm,
+    function: Function,
     status: Option<&'static str>,
     digest: Result<&Digest, &str>,
 ) -> io::Result<Vec<u8>> {
     let record = Record {
         name: &String::from_utf8_lossy(name),
         name_hex: str::from_utf8(name).is_err().then(|| hex(name)),
-        algorithm: algorithm.name(),
+        algorithm: function.to_string(),
         status,
         digest: digest.ok().map(|digest| digest.to_hex().to_string()),
         error: digest.err(),

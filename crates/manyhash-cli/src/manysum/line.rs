@@ -9,14 +9,19 @@
 //! NUL, for no file's name has one.
 
 use crate::escape::unescape;
-use manyhash::{Algorithm, Digest};
+use manyhash::{Digest, Function, Other};
 
-/// What an algorithm is called in BSD's form, and in messages. BSD and Perl's shasum write SHA512/256.
-pub(super) fn tag(algorithm: Algorithm) -> String {
-    algorithm.name().to_ascii_uppercase().replace('-', "/")
+/// What a function is called in BSD's form, and in messages. BSD and Perl's shasum write SHA512/256.
+pub(super) fn tag(function: Function) -> String {
+    match function {
+        Function::Lanes(algorithm) => algorithm.name().to_ascii_uppercase().replace('-', "/"),
+        // As b2sum and cksum write it.
+        Function::Other(Other::Blake2b(_)) => function.to_string().replace("blake", "BLAKE"),
+        other => other.to_string().to_ascii_uppercase(),
+    }
 }
 
-/// Reads lines of lists for one algorithm.
+/// Reads lines of lists for one function.
 pub(super) struct Parser {
     tag: String,
     hex_length: usize,
@@ -28,8 +33,8 @@ pub(super) struct Parser {
 }
 
 impl Parser {
-    pub(super) fn new(algorithm: Algorithm) -> Self {
-        Parser { tag: tag(algorithm), hex_length: 2 * algorithm.digest_bytes(), one_separator: None }
+    pub(super) fn new(function: Function) -> Self {
+        Parser { tag: tag(function), hex_length: 2 * function.digest_bytes(), one_separator: None }
     }
 
     /// The digest and the name in a line, which has no newline; none if it is improperly formatted.
@@ -88,6 +93,7 @@ fn before_nul(text: &[u8]) -> &[u8] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use manyhash::Algorithm;
 
     const HEX: &str = "d41d8cd98f00b204e9800998ecf8427e";
 
@@ -99,7 +105,7 @@ mod tests {
 
     #[track_caller]
     fn check(line: &str, name: Option<&str>) {
-        assert_eq!(parsed(&mut Parser::new(Algorithm::Md5), line).as_deref(), name, "{line:?}");
+        assert_eq!(parsed(&mut Parser::new(Algorithm::Md5.into()), line).as_deref(), name, "{line:?}");
     }
 
     #[test]
@@ -126,16 +132,22 @@ mod tests {
 
     #[test]
     fn separators_are_not_mixed() {
-        let mut parser = Parser::new(Algorithm::Md5);
+        let mut parser = Parser::new(Algorithm::Md5.into());
         assert_eq!(parsed(&mut parser, "HEX a").as_deref(), Some("a"));
         assert_eq!(parsed(&mut parser, "HEX  a").as_deref(), Some(" a"));
-        let mut parser = Parser::new(Algorithm::Md5);
+        let mut parser = Parser::new(Algorithm::Md5.into());
         assert_eq!(parsed(&mut parser, "HEX  a").as_deref(), Some("a"));
         assert_eq!(parsed(&mut parser, "HEX a"), None);
     }
 
     #[test]
     fn tags() {
-        assert_eq!(Algorithm::ALL.map(tag), ["MD5", "SHA1", "SHA224", "SHA256", "SHA384", "SHA512", "SHA512/256"]);
+        let tag = |name: &str| tag(name.parse().expect("a function"));
+        assert_eq!(
+            Algorithm::ALL.map(|algorithm| tag(algorithm.name())),
+            ["MD5", "SHA1", "SHA224", "SHA256", "SHA384", "SHA512", "SHA512/256"]
+        );
+        let names = ["blake3", "blake2b", "blake2b-256", "sha3-256", "sm3", "crc32c", "xxh128"];
+        assert_eq!(names.map(tag), ["BLAKE3", "BLAKE2b", "BLAKE2b-256", "SHA3-256", "SM3", "CRC32C", "XXH128"]);
     }
 }

@@ -1,13 +1,13 @@
 //! The arguments of `manysum` under its own name.
 
 use super::select::{self, Globs, Selection};
-use super::settings::{Conflict, FilesFrom, Options, Report, Settings};
+use super::settings::{Conflict, FilesFrom, Format, Options, Report, Settings, Task};
 use super::tree::Walk;
 use crate::arguments;
 use clap::parser::ValueSource;
-use clap::{ArgMatches, Command, CommandFactory, FromArgMatches, Parser};
+use clap::{ArgAction, ArgMatches, Command, CommandFactory, FromArgMatches, Parser};
 use globset::Glob;
-use manyhash::Algorithm;
+use manyhash::Function;
 use std::ffi::OsString;
 use std::mem;
 use std::path::PathBuf;
@@ -20,8 +20,17 @@ use std::process::ExitCode;
 #[derive(Parser)]
 #[command(name = "manysum", version, infer_long_args = true, args_override_self = true)]
 struct Arguments {
-    #[arg(short, long, default_value_t = Algorithm::Sha256, help = arguments::algorithm_help())]
-    algorithm: Algorithm,
+    #[arg(
+        short,
+        long,
+        value_name = "ALGORITHM",
+        // The option given last counts, as with all others.
+        action = ArgAction::Set,
+        value_delimiter = ',',
+        default_value = "sha256",
+        help = algorithm_help()
+    )]
+    algorithm: Vec<Function>,
 
     /// Take the regular files in directories, sorted by name, without following symbolic links in them
     #[arg(short, long, conflicts_with = "check")]
@@ -131,9 +140,27 @@ pub(super) fn parse() -> Result<Result<Settings, Conflict>, ExitCode> {
     let walk = arguments
         .walk()
         .map_err(|error| arguments::stop(Arguments::command().error(clap::error::ErrorKind::InvalidValue, error)))?;
-    let Arguments { algorithm, threads, files, files_from, from0, json, output, .. } = arguments;
+    let Arguments { algorithm: functions, threads, files, files_from, from0, json, output, .. } = arguments;
     let files_from = files_from.map(|name| FilesFrom { name, zero: from0 });
-    Ok(options.task().map(|task| Settings { algorithm, threads, task, files, files_from, json, output, walk }))
+    let task = options.task().and_then(|task| several(task, functions.len(), options.binary));
+    Ok(task.map(|task| Settings { functions, threads, task, files, files_from, json, output, walk }))
+}
+
+/// The task for so many functions: lines of several of them have tags.
+fn several(task: Task, functions: usize, binary: Option<bool>) -> Result<Task, Conflict> {
+    match task {
+        _ if functions == 1 => Ok(task),
+        Task::Check(_) => Err(Conflict::SeveralWithCheck),
+        Task::Print(format) if binary.is_some() && !format.tag => Err(Conflict::SeveralUntagged),
+        Task::Print(format) => Ok(Task::Print(Format { tag: true, ..format })),
+    }
+}
+
+fn algorithm_help() -> String {
+    let names = arguments::function_names();
+    format!(
+        "Hash algorithm: {names}. Of several, with commas between them, each file is read once, and lines are tagged"
+    )
 }
 
 impl Arguments {

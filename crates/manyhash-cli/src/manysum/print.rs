@@ -7,42 +7,42 @@ use super::{json, tree};
 use crate::console::{Console, reason};
 use crate::{escape, name};
 use manyhash::file::digest_files;
-use manyhash::{Algorithm, Digest};
+use manyhash::{Digest, Function};
 use std::io;
 use std::ops::ControlFlow;
 
-/// Prints a line for each file; whether all could be read.
+/// Prints a line for each file and function; whether all could be read.
 ///
 /// # Errors
 /// If a line cannot be written.
 pub(super) fn print(console: &mut Console, settings: Settings, format: Format) -> io::Result<bool> {
-    let Settings { algorithm, threads, files, files_from, json, walk, .. } = settings;
+    let Settings { functions, threads, files, files_from, json, walk, .. } = settings;
     let names = match files_from {
         Some(list) => Names::Listed(Listed::new(list)),
         None => Names::Arguments(files.into_iter()),
     };
     let mut all_read = true;
     let mut written = Ok(());
-    digest_files(&[algorithm.into()], threads, tree::files(names, walk), |name, digests| {
+    digest_files(&functions, threads, tree::files(names, walk), |name, digests| {
         let name = name::bytes(&name);
-        let digest = digests.map(|digests| digests[0]).map_err(|error| reason(&error));
-        if let Err(error) = &digest {
+        let digests = digests.map_err(|error| reason(&error));
+        if let Err(error) = &digests {
             all_read = false;
             console.about(name, error);
         }
-        if json {
-            let digest = digest.as_ref().map_err(String::as_str);
-            written = json::line(name, algorithm, None, digest).and_then(|line| console.line(&line));
-        } else if let Ok(digest) = &digest {
-            written = console.line(&line(name, algorithm, digest, format));
-        }
+        written = functions.iter().enumerate().try_for_each(|(i, function)| match &digests {
+            Ok(digests) if json => console.line(&json::line(name, *function, None, Ok(&digests[i]))?),
+            Ok(digests) => console.line(&line(name, *function, &digests[i], format)),
+            Err(error) if json => console.line(&json::line(name, *function, None, Err(error))?),
+            Err(_) => Ok(()),
+        });
         if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     });
     written.map(|()| all_read)
 }
 
 /// A line as coreutils prints it.
-fn line(name: &[u8], algorithm: Algorithm, digest: &Digest, format: Format) -> Vec<u8> {
+fn line(name: &[u8], function: Function, digest: &Digest, format: Format) -> Vec<u8> {
     let digest = digest.to_hex();
     let mut line = Vec::with_capacity(digest.len() + name.len() + 16);
     let escaped = !format.zero && escape::is_needed(name);
@@ -50,7 +50,7 @@ fn line(name: &[u8], algorithm: Algorithm, digest: &Digest, format: Format) -> V
         line.push(b'\\');
     }
     if format.tag {
-        line.extend_from_slice(tag(algorithm).as_bytes());
+        line.extend_from_slice(tag(function).as_bytes());
         line.extend_from_slice(b" (");
     } else {
         line.extend_from_slice(digest.as_bytes());

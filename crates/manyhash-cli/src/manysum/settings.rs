@@ -1,14 +1,15 @@
 //! What is asked for, by whichever name the program was started.
 
 use super::tree::Walk;
-use manyhash::Algorithm;
+use manyhash::Function;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use thiserror::Error;
 
 /// Everything that the arguments say.
 pub(super) struct Settings {
-    pub(super) algorithm: Algorithm,
+    /// What is computed of each file: one function or more, and one only if they are checked.
+    pub(super) functions: Vec<Function>,
     /// Threads to hash on at most; 0 is one a core.
     pub(super) threads: usize,
     pub(super) task: Task,
@@ -102,6 +103,11 @@ pub(super) enum Conflict {
     ModeWithCheck,
     #[error("the --{0} option is meaningful only when verifying checksums")]
     OnlyWithCheck(&'static str),
+    /// Of ours: coreutils' tools have one algorithm each.
+    #[error("checksums of several algorithms are not verified at once; name the one that the list is of")]
+    SeveralWithCheck,
+    #[error("lines of several algorithms are told apart by tags, which --binary and --text are not for")]
+    SeveralUntagged,
 }
 
 impl Options {

@@ -105,8 +105,8 @@ impl Tool {
             }
         }
         let task = options.task()?;
-        let algorithm = self.algorithm;
-        Ok(Settings { algorithm, threads: 0, task, files, files_from: None, json: false, output: None, walk: None })
+        let functions = vec![self.algorithm.into()];
+        Ok(Settings { functions, threads: 0, task, files, files_from: None, json: false, output: None, walk: None })
     }
 
     fn version(self) -> String {
@@ -115,7 +115,7 @@ impl Tool {
 
     fn help(self) -> String {
         let Tool { name, algorithm } = self;
-        let tag = line::tag(algorithm);
+        let tag = line::tag(algorithm.into());
         format!(
             "\
 Usage: {name} [OPTION]... [FILE]...
