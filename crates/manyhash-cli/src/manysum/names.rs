@@ -1,7 +1,6 @@
 //! The names of files: arguments, or read from a file.
 
 use super::list::stdin;
-use super::settings::FilesFrom;
 use crate::name;
 use manyhash::file::Source;
 use std::ffi::OsString;
@@ -17,7 +16,16 @@ pub(super) enum Names {
     Listed(Listed),
 }
 
-/// A file that names files, as `find` prints them: all bytes before the end of a name belong to it, and `-` is a file.
+/// A file that names files.
+#[derive(Clone)]
+pub(super) struct FilesFrom {
+    /// Its name; `-` is standard input.
+    pub(super) name: OsString,
+    /// Whether NUL ends a name in it, not a newline.
+    pub(super) zero: bool,
+}
+
+/// What such a file names, as `find` prints them: all bytes before the end of a name belong to it, and `-` is a file.
 pub(super) struct Listed {
     list: FilesFrom,
     state: State,

@@ -1,7 +1,8 @@
 //! The arguments of `manysum` under its own name.
 
+use super::names::FilesFrom;
 use super::select::{self, Globs, Selection};
-use super::settings::{Conflict, FilesFrom, Format, Options, Report, Settings, Task};
+use super::settings::{Conflict, Format, Options, Report, Settings, Task};
 use super::tree::Walk;
 use crate::arguments;
 use clap::parser::ValueSource;

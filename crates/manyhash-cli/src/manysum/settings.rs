@@ -1,5 +1,6 @@
 //! What is asked for, by whichever name the program was started.
 
+use super::names::FilesFrom;
 use super::tree::Walk;
 use manyhash::Function;
 use std::ffi::OsString;
@@ -23,15 +24,6 @@ pub(super) struct Settings {
     pub(super) output: Option<PathBuf>,
     /// How directories are walked; without it, they are no files.
     pub(super) walk: Option<Walk>,
-}
-
-/// A file that names files.
-#[derive(Clone)]
-pub(super) struct FilesFrom {
-    /// Its name; `-` is standard input.
-    pub(super) name: OsString,
-    /// Whether NUL ends a name in it, not a newline.
-    pub(super) zero: bool,
 }
 
 /// What to do with the files.
