@@ -150,13 +150,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Error> {
             let threads = Threads::new(args.threads.into())?;
             let job = Job { algorithm: *algorithm, messages: &slices, call: Call::Many, threads };
             let figures = measure(args, &values, &job, rounds, backend)?;
-            if args.options.json {
-                for figure in &figures {
-                    writeln!(out, "{}", serde_json::to_string(figure).expect("names and numbers are JSON"))?;
-                }
-            } else {
-                write!(out, "{}", table(&figures))?;
-            }
+            write!(out, "{}", args.options.text(&figures, table))?;
         }
     }
     Ok(())

@@ -90,13 +90,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Error> {
         pbkdf2::construction(&passwords, Algorithm::Sha512),
     ] {
         let figures = measure(construction?, rounds, backend)?;
-        if args.options.json {
-            for figure in &figures {
-                writeln!(out, "{}", serde_json::to_string(figure).expect("names and numbers are JSON"))?;
-            }
-        } else {
-            write!(out, "{}", table(&figures))?;
-        }
+        write!(out, "{}", args.options.text(&figures, table))?;
     }
     Ok(())
 }
