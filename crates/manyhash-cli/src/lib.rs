@@ -20,4 +20,5 @@ pub mod output;
 pub mod quote;
 pub mod simulate;
 pub mod speed;
+mod standard;
 mod whole_file;

@@ -4,6 +4,7 @@
 //! not wait for the lines of files that are done while a large one is hashed. So a line waits for others at most
 //! `DELAY`, and none where a terminal shows it. The thread that sees to that starts with the first line that waits.
 
+use crate::standard;
 use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -46,7 +47,7 @@ impl Output {
     /// The program's standard output.
     pub fn stdout() -> Self {
         let waits = if io::stdout().is_terminal() { Waits::Never } else { Waits::Unattended };
-        Self::new(unbuffered_stdout(), waits)
+        Self::new(standard::output(), waits)
     }
 
     /// A file, which nobody reads before all lines are there.
@@ -112,22 +113,6 @@ impl State {
         self.pending = false;
         self.writer.flush()
     }
-}
-
-/// The descriptor itself: the standard library's handle buffers once more, and takes a descriptor that was not opened
-/// for writing for one that swallows everything.
-#[cfg(unix)]
-fn unbuffered_stdout() -> Box<dyn Write + Send> {
-    use std::os::fd::AsFd;
-    match io::stdout().as_fd().try_clone_to_owned() {
-        Ok(descriptor) => Box::new(File::from(descriptor)),
-        Err(_) => Box::new(io::stdout()),
-    }
-}
-
-#[cfg(not(unix))]
-fn unbuffered_stdout() -> Box<dyn Write + Send> {
-    Box::new(io::stdout())
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{EMPTY, directory, manysum};
+use common::{EMPTY, directory, manysum, run};
 use std::fs::{self, File};
 use std::io;
 use std::path::Path;
@@ -107,5 +107,33 @@ fn backends() {
     assert!(message.starts_with("manysum: MANYHASH_BACKEND=foo: ") && message.ends_with('\n'), "{message}");
     for backend in ["", "portable"] {
         assert_eq!(run(backend).stdout, format!("{EMPTY}  -\n").into_bytes());
+    }
+}
+
+/// A descriptor that is not there is no empty file, and swallows nothing.
+#[test]
+#[cfg(target_os = "linux")]
+fn closed_standard_input_and_output() {
+    let directory = directory();
+    std::fs::write(directory.path().join("file"), "x").expect("a file");
+    let manysum = assert_cmd::cargo::cargo_bin!("manysum").to_str().expect("UTF-8");
+    let shell = |script: &str| {
+        let script = script.replace("manysum", manysum);
+        run(assert_cmd::Command::new("sh"), directory.path(), &["-c", &script], b"")
+    };
+    for (script, message) in [
+        ("manysum <&-", "manysum: -: Bad file descriptor\n"),
+        ("manysum file - <&-", "manysum: -: Bad file descriptor\n"),
+        ("manysum -c <&-", "manysum: -: Bad file descriptor\n"),
+        ("manysum --files-from - <&-", "manysum: -: Bad file descriptor\n"),
+        ("manysum file >&-", "manysum: write error: Bad file descriptor\n"),
+    ] {
+        let outcome = shell(script);
+        assert_eq!(String::from_utf8_lossy(&outcome.stderr), message, "{script}");
+        assert_eq!(outcome.status, Some(1), "{script}");
+    }
+    // Empty, or swallowed, because the user says so.
+    for script in ["manysum </dev/null", "manysum file >/dev/null", "manysum file <&-"] {
+        assert_eq!((shell(script).status, shell(script).stderr), (Some(0), Vec::new()), "{script}");
     }
 }

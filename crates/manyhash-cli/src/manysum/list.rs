@@ -1,7 +1,7 @@
 //! A list of checksums, read while its files are hashed.
 
 use super::line::Parser;
-use crate::name;
+use crate::{name, standard};
 use manyhash::Digest;
 use manyhash::file::Source;
 use std::ffi::OsStr;
@@ -35,7 +35,7 @@ impl<'a> List<'a> {
     /// Opens the list of this name; `-` is standard input.
     pub(super) fn open(name: &OsStr, parser: &'a mut Parser) -> io::Result<Self> {
         let is_stdin = name == "-";
-        let reader = if is_stdin { stdin()? } else { Box::new(File::open(name)?) };
+        let reader = if is_stdin { standard::input()? } else { Box::new(File::open(name)?) };
         let reader = BufReader::with_capacity(64 * 1024, reader);
         Ok(List { parser, reader, is_stdin, line: Vec::new(), number: 0, read: Ok(()) })
     }
@@ -85,23 +85,10 @@ impl Iterator for List<'_> {
 
 fn source(name: &[u8]) -> Source {
     if name == b"-" {
-        return Source::Stdin;
+        return standard::input_source();
     }
     match name::from_bytes(name.to_vec()) {
         Ok(name) => Source::Path(name.into()),
         Err(error) => Source::Failed(error),
     }
-}
-
-/// Standard input. The descriptor itself: the standard library's handle is shared and keeps what it has read ahead, and
-/// takes a descriptor that was not opened for reading for an empty one.
-#[cfg(unix)]
-pub(super) fn stdin() -> io::Result<Box<dyn Read + Send>> {
-    use std::os::fd::AsFd;
-    Ok(Box::new(File::from(io::stdin().as_fd().try_clone_to_owned()?)))
-}
-
-#[cfg(not(unix))]
-pub(super) fn stdin() -> io::Result<Box<dyn Read + Send>> {
-    Ok(Box::new(io::stdin()))
 }

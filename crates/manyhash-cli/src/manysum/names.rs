@@ -1,7 +1,6 @@
 //! The names of files: arguments, or read from a file.
 
-use super::list::stdin;
-use crate::name;
+use crate::{name, standard};
 use manyhash::file::Source;
 use std::ffi::OsString;
 use std::fs::File;
@@ -44,7 +43,8 @@ impl Iterator for Names {
         match self {
             Names::Arguments(arguments) => {
                 let argument = arguments.next()?;
-                let source = if argument == "-" { Source::Stdin } else { Source::Path(argument.clone().into()) };
+                let source =
+                    if argument == "-" { standard::input_source() } else { Source::Path(argument.clone().into()) };
                 Some((argument, source))
             }
             Names::Listed(listed) => match listed.next() {
@@ -66,7 +66,7 @@ impl Listed {
     fn next(&mut self) -> io::Result<Option<OsString>> {
         if matches!(self.state, State::Unopened) {
             let name = &self.list.name;
-            let reader = if name == "-" { stdin()? } else { Box::new(File::open(name)?) };
+            let reader = if name == "-" { standard::input()? } else { Box::new(File::open(name)?) };
             self.state = State::Open(BufReader::new(reader));
         }
         let State::Open(reader) = &mut self.state else { return Ok(None) };
