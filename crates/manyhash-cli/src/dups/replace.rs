@@ -176,14 +176,17 @@ fn in_place_of(path: &Path, make: impl Fn(&Path) -> io::Result<()>) -> io::Resul
     Ok(())
 }
 
-/// A file that shares all blocks, with the permissions and times of the one that it replaces.
+/// A file that shares all blocks, with the owner, permissions and times of the one that it replaces.
 #[cfg(target_os = "linux")]
 fn reflink(kept: &File, duplicate: &Opened, path: &Path) -> io::Result<()> {
+    use std::os::unix::fs::{MetadataExt, fchown};
     let copy = File::options().write(true).create_new(true).open(path)?;
     let shared = rustix::fs::ioctl_ficlone(&copy, kept).map_err(io::Error::from).and_then(|()| {
         let times = fs::FileTimes::new()
             .set_accessed(duplicate.metadata.accessed()?)
             .set_modified(duplicate.metadata.modified()?);
+        fchown(&copy, Some(duplicate.metadata.uid()), Some(duplicate.metadata.gid()))?;
+        // After that: a change of the owner takes permissions away.
         copy.set_permissions(duplicate.metadata.permissions())?;
         copy.set_times(times)
     });

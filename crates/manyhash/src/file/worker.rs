@@ -6,7 +6,7 @@ use super::ordered::{Ordered, Take, Taken};
 use crate::function::Hashes;
 use crate::{Digest, Function};
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, BufReader, Read};
 
 /// Bytes read from a file at a time: few system calls, and the chunks of all lanes stay in a core's own cache.
 const CHUNK: usize = 32 << 10;
@@ -83,9 +83,10 @@ impl<T> Drop for Leave<'_, '_, T> {
 }
 
 /// The digests of what has no end that could be known.
-fn read_alone(functions: &[Function], mut input: impl Read) -> io::Result<Vec<Digest>> {
+fn read_alone(functions: &[Function], input: impl Read) -> io::Result<Vec<Digest>> {
     let mut hashes = Hashes::new(functions);
-    io::copy(&mut input, &mut hashes)?;
+    // In chunks as long as those of files: a write takes its time, however little is written.
+    io::copy(&mut BufReader::with_capacity(CHUNK, input), &mut hashes)?;
     Ok(Hashes::finalize_many(functions, vec![hashes]).swap_remove(0))
 }
 
