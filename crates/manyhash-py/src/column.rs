@@ -159,9 +159,10 @@ impl Work {
         }
         let mut bytes = fresh(vec![0; array.len() * self.encoding.width(self.algorithm)]);
         let batch = Batch::new(self.algorithm);
-        // There is room for a digest a row.
         let hashed = with_column(array, |column| batch.digest_column_into(column, self.encoding, &mut bytes));
-        hashed.map_err(|error| PyValueError::new_err(error.to_string()))?.unwrap_or_default();
+        hashed
+            .map_err(|error| PyValueError::new_err(error.to_string()))?
+            .map_err(|error| PyValueError::new_err(error.to_string()))?;
         Ok(Digests { bytes: Buffer::from_vec(bytes), rows: array.len(), nulls: array.logical_nulls() })
     }
 

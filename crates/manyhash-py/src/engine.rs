@@ -10,7 +10,7 @@ use manyhash::engine::{Builder, Engine as Inner, JobError, Stream as InnerStream
 use manyhash::{Algorithm, Digest};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyTuple};
+use pyo3::types::{PyBytes, PyCFunction, PyTuple};
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::mpsc::{Sender, channel};
@@ -191,13 +191,49 @@ impl Task {
     }
 }
 
+/// Whether this process's interpreter is about to end. Callers hold it while they ask for the interpreter: CPython before
+/// 3.13 ends a thread that asks too late from inside, which aborts the process as it passes through Rust.
+type Ending = Arc<Mutex<bool>>;
+
+/// That of this process, with its number. A forked child has one of its own: a caller that it has not may hold its parent's.
+static ENDING: Mutex<Option<(u32, Ending)>> = Mutex::new(None);
+
+fn ending(py: Python<'_>) -> PyResult<Ending> {
+    let process = std::process::id();
+    let ending = Ending::default();
+    {
+        // Nothing in here lets go of the interpreter, so that no fork finds it locked.
+        let mut known = lock(&ENDING);
+        if let Some((of, known)) = &*known
+            && *of == process
+        {
+            return Ok(known.clone());
+        }
+        *known = Some((process, ending.clone()));
+    }
+    let end = ending.clone();
+    let at_exit = PyCFunction::new_closure(py, None, None, move |arguments, _| {
+        if std::process::id() == process {
+            // Callers that wait for the interpreter get it now, for the last time.
+            arguments.py().detach(|| *lock(&end) = true);
+        }
+    })?;
+    py.import("atexit")?.call_method1("register", (at_exit,))?;
+    Ok(ending)
+}
+
 /// Starts the thread that asks loops to poll what the engine has woken. It ends with the engine and its tasks.
-fn start_caller() -> PyResult<Sender<Arc<Task>>> {
+fn start_caller(py: Python<'_>) -> PyResult<Sender<Arc<Task>>> {
     let (sender, receiver) = channel::<Arc<Task>>();
+    let ending = ending(py)?;
     let work = move || {
         while let Ok(first) = receiver.recv() {
             // All that were woken meanwhile, so that the interpreter is waited for once.
             let woken: Vec<Arc<Task>> = std::iter::once(first).chain(receiver.try_iter()).collect();
+            let ending = lock(&ending);
+            if *ending {
+                return;
+            }
             let called = Python::try_attach(|py| woken.into_iter().for_each(|task| task.call(py)));
             if called.is_none() {
                 // The interpreter is gone.
@@ -223,7 +259,7 @@ pub(crate) struct Engine {
 impl Engine {
     #[new]
     #[pyo3(signature = (threads = None, memory = None))]
-    fn new(threads: Option<usize>, memory: Option<usize>) -> PyResult<Self> {
+    fn new(py: Python<'_>, threads: Option<usize>, memory: Option<usize>) -> PyResult<Self> {
         if threads == Some(0) || memory == Some(0) {
             return Err(PyValueError::new_err("threads and memory must be at least 1, or None"));
         }
@@ -232,7 +268,7 @@ impl Engine {
             builder = builder.memory(memory);
         }
         let inner = builder.build().map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
-        Ok(Engine { inner, callers: start_caller()? })
+        Ok(Engine { inner, callers: start_caller(py)? })
     }
 
     /// The digest of a message, to be awaited; of several names, a tuple of digests.

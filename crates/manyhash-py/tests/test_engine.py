@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import hashlib
+import subprocess
 import sys
 import threading
 
@@ -215,3 +216,21 @@ def test_arguments():
             await engine.digest("md5", "text")
 
     asyncio.run(main())
+
+
+def test_the_interpreter_may_end_at_any_time():
+    # The last thing that runs does not let go of the interpreter, while the engine wakes what nobody awaits any more.
+    code = (
+        "import asyncio, atexit\n"
+        "atexit.register(sum, range(5_000_000))\n"
+        "import manyhash\n"
+        "engine = manyhash.Engine(threads=1)\n"
+        "async def main():\n"
+        "    for i in range(40):\n"
+        "        asyncio.ensure_future(engine.digest('md5', bytes(100_000 * (i + 1))))\n"
+        "    await asyncio.sleep(0)\n"
+        "asyncio.new_event_loop().run_until_complete(main())\n"
+    )
+    for _ in range(5):
+        result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+        assert result.returncode == 0, result.stderr

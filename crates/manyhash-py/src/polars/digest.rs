@@ -10,7 +10,7 @@ use arrow_array::{Array, ArrayRef, GenericByteViewArray};
 use arrow_buffer::{Buffer, NullBuffer, ScalarBuffer};
 use arrow_data::ByteView;
 use arrow_schema::DataType;
-use manyhash::{Algorithm, Batch, Column, ColumnError, Encoding};
+use manyhash::{Algorithm, Batch, Column, Encoding};
 use std::sync::{Arc, OnceLock};
 
 /// Bytes up to which an array is hashed by the thread that Polars calls on: more than what its streaming engine, which has
@@ -48,7 +48,7 @@ impl Work {
     }
 
     /// The digests of an array of a type that [`output_type`](Self::output_type) takes.
-    pub(crate) fn digest(self, array: &ArrayRef) -> Result<ArrayRef, ColumnError> {
+    pub(crate) fn digest(self, array: &ArrayRef) -> Result<ArrayRef, String> {
         match array.data_type() {
             DataType::Null => Ok(self.array(vec![0; array.len()], Vec::new(), array.logical_nulls())),
             DataType::Utf8View => self.digest_views(array.as_byte_view::<StringViewType>()),
@@ -56,7 +56,7 @@ impl Work {
         }
     }
 
-    fn digest_views<T: ByteViewType>(self, array: &GenericByteViewArray<T>) -> Result<ArrayRef, ColumnError> {
+    fn digest_views<T: ByteViewType>(self, array: &GenericByteViewArray<T>) -> Result<ArrayRef, String> {
         let (views, _) = array.views().inner().as_slice().as_chunks();
         let values: Vec<&[u8]> = array.data_buffers().iter().map(Buffer::as_slice).collect();
         let width = self.encoding.width(self.algorithm);
@@ -91,14 +91,13 @@ impl Work {
         values: &[&[u8]],
         nulls: Option<&NullBuffer>,
         digests: &mut [u8],
-    ) -> Result<(), ColumnError> {
+    ) -> Result<(), String> {
         let column = match nulls {
-            Some(nulls) => Column::views_with_validity(views, values, nulls.validity(), nulls.offset())?,
-            None => Column::views(views, values)?,
+            Some(nulls) => Column::views_with_validity(views, values, nulls.validity(), nulls.offset()),
+            None => Column::views(views, values),
         };
-        // There is room for a digest a row.
-        let _ = batch.digest_column_into(&column, self.encoding, digests);
-        Ok(())
+        let column = column.map_err(|error| error.to_string())?;
+        batch.digest_column_into(&column, self.encoding, digests).map_err(|error| error.to_string())
     }
 
     /// The array of these views, which point into these buffers; a null's is empty.

@@ -131,8 +131,7 @@ pub(crate) unsafe fn evaluate(work: Work, inputs: *mut SeriesExport, count: usiz
             return Err(ONE_COLUMN.to_owned());
         }
         let output_type = work.output_type(&input_type)?;
-        let digests = chunks.iter().map(|chunk| work.digest(chunk)).collect::<Result<Vec<_>, _>>();
-        let digests = digests.map_err(|error| error.to_string())?;
+        let digests = chunks.iter().map(|chunk| work.digest(chunk)).collect::<Result<Vec<_>, _>>()?;
         let series = SeriesExport::new(&name, output_type, &digests)?;
         // SAFETY: `output` is a place for a series, and the empty one in it has nothing to drop.
         unsafe { ptr::write(output, series) };
