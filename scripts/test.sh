@@ -5,8 +5,8 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 # Not all features of the programs: one links OpenSSL too.
-packages=(-p manyhash-core -p manyhash -p manyhash-cli)
-features=(--features manyhash/arrow,manyhash/digest,manyhash/others,manyhash/prometheus)
+packages=(-p manyhash-core -p manyhash-map -p manyhash -p manyhash-cli)
+features=(--features manyhash/arrow,manyhash/digest,manyhash/map,manyhash/others,manyhash/prometheus)
 
 cargo fmt --all --check
 cargo clippy "${packages[@]}" --all-targets "${features[@]}" -- -D warnings

@@ -18,6 +18,7 @@ pub mod name;
 mod noise;
 pub mod output;
 pub mod quote;
+mod reading;
 pub mod simulate;
 pub mod speed;
 mod standard;

@@ -5,7 +5,7 @@
 //! send to any more, and stop.
 
 use crate::algorithm::{Names, hashlib_name};
-use manyhash::file::{Source, digest_files as digest_sources};
+use manyhash::file::{Files, Source};
 use manyhash::{Digest, Function};
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -53,7 +53,7 @@ pub(crate) fn digest_files<'py>(
     let files = paths.iter().map(|path| path.extract()).collect::<PyResult<Vec<PathBuf>>>()?;
     let mut progress = Progress { callback: progress, bytes: 0, files: 0 };
     let functions = name.algorithms.iter().copied().map(Function::Lanes).collect();
-    let results = start(functions, files, threads.unwrap_or(0), progress.callback.is_some())?;
+    let results = start(functions, files, threads.unwrap_or(0))?;
     let digests = collect(py, results, paths.len(), &mut progress)?;
 
     let result = PyList::empty(py);
@@ -74,17 +74,13 @@ pub(crate) fn digest_files<'py>(
 }
 
 /// Starts the library's threads, which go on until all is done or nobody receives.
-fn start(functions: Vec<Function>, files: Vec<PathBuf>, threads: usize, sizes: bool) -> PyResult<Receiver<Done>> {
+fn start(functions: Vec<Function>, files: Vec<PathBuf>, threads: usize) -> PyResult<Receiver<Done>> {
     let (sender, receiver) = channel();
     let work = move || {
-        let files = files.into_iter().map(|path| {
-            // The size is of use to progress only.
-            let bytes = if sizes { std::fs::metadata(&path).map_or(0, |metadata| metadata.len()) } else { 0 };
-            (bytes, Source::Path(path))
-        });
-        digest_sources(&functions, threads, files, |bytes, digests| {
-            let bytes = if digests.is_ok() { bytes } else { 0 };
-            match sender.send(Done { digests, bytes }) {
+        let files = files.into_iter().map(|path| ((), Source::Path(path)));
+        Files::new(&functions).threads(threads).digest(files, |(), digested| {
+            let bytes = digested.as_ref().map_or(0, |file| file.bytes);
+            match sender.send(Done { digests: digested.map(|file| file.digests), bytes }) {
                 Ok(()) => ControlFlow::Continue(()),
                 Err(_) => ControlFlow::Break(()),
             }

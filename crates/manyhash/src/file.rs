@@ -4,18 +4,29 @@
 //! advances their streams together in its lanes. Memory is a chunk for each lane of each core, and the results that
 //! wait for an earlier file.
 
+mod disk;
 mod handover;
+mod input;
+mod lanes;
+mod open;
 mod ordered;
+mod pace;
 mod worker;
 
 use crate::{Digest, Function};
+use disk::Disks;
 use handover::Handover;
 use ordered::Ordered;
-use std::fs::File;
-use std::io::{self, Read};
+use std::fs::Metadata;
+use std::io;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
+use std::sync::atomic::AtomicU64;
 use std::thread;
+
+pub use disk::Storage;
+#[cfg(all(feature = "map", target_os = "linux"))]
+pub use manyhash_map::Guard;
 
 /// Threads at the most, whatever is asked for: many more than can help.
 const MAX_THREADS: usize = 1024;
@@ -29,17 +40,28 @@ pub enum Source {
     Stdin,
     /// Nothing: what went wrong before it could be opened, to be reported in its turn.
     Failed(io::Error),
+    /// Nothing: the digests are known, one for each function, to be given in their turn.
+    Known(Vec<Digest>),
 }
 
-/// The digests of files, each file's given to `done` in the order of `files` as soon as those before it are done: one for
-/// each function, in their order, from one read.
+/// What came of a file.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Digested {
+    /// The digests, one for each function, in their order.
+    pub digests: Vec<Digest>,
+    /// Bytes that were read.
+    pub bytes: u64,
+    /// What the system says of the regular file that was read, if it said the same before and after: its size, its
+    /// times, and where the system tells also its device and inode. None of anything else, and of a file that was
+    /// written meanwhile.
+    pub settled: Option<Metadata>,
+}
+
+/// Reads files and hashes them: how, and with what.
 ///
 /// A file is read to its end, wherever that is when it comes: one that grows or shrinks meanwhile gives the digest of
-/// what was read. `threads` is the number of workers, the caller's thread among them; 0 is one for every core. `files`
-/// is drawn from no faster than files are hashed, by threads that have other files in hand: it should not wait for the
-/// digest of a file that it gave before. `done` may end it all with [`ControlFlow::Break`]. What is no
-/// regular file (a pipe, a terminal) is read when its turn in the order has come, so that the same one named twice is
-/// read to its end first for the first.
+/// what was read.
 ///
 /// ```
 /// use manyhash::{Algorithm, Function, file};
@@ -47,84 +69,99 @@ pub enum Source {
 ///
 /// let files = ["Cargo.toml", "no such file"].map(|name| (name, file::Source::Path(name.into())));
 /// let functions = [Algorithm::Md5, Algorithm::Sha256].map(Function::Lanes);
-/// file::digest_files(&functions, 0, files.into_iter(), |name, digests| {
-///     match digests {
-///         Ok(digests) => println!("{} {}  {name}", digests[0], digests[1]),
+/// file::Files::new(&functions).digest(files.into_iter(), |name, digested| {
+///     match digested {
+///         Ok(digested) => println!("{} {}  {name}", digested.digests[0], digested.digests[1]),
 ///         Err(error) => eprintln!("{name}: {error}"),
 ///     }
 ///     ControlFlow::Continue(())
 /// });
 /// ```
-pub fn digest_files<T: Send>(
-    functions: &[Function],
+#[derive(Clone, Copy, Debug)]
+pub struct Files<'a> {
+    functions: &'a [Function],
     threads: usize,
-    files: impl Iterator<Item = (T, Source)> + Send,
-    done: impl FnMut(T, io::Result<Vec<Digest>>) -> ControlFlow<()> + Send,
-) {
-    let threads = if threads == 0 { thread::available_parallelism().map_or(1, usize::from) } else { threads };
-    let threads = threads.min(MAX_THREADS);
-    let ordered = Ordered::new(Box::new(files), Box::new(done));
-    let handover = Handover::new();
-    thread::scope(|scope| {
-        for i in 1..threads {
-            // Without another thread, those that there are do its work.
-            let thread = thread::Builder::new().name(format!("manyhash-file-{i}"));
-            if thread.spawn_scoped(scope, || worker::work(functions, threads, &ordered, &handover)).is_err() {
-                break;
-            }
-        }
-        worker::work(functions, threads, &ordered, &handover);
-    });
+    storage: Storage,
+    counter: Option<&'a AtomicU64>,
+    #[cfg(all(feature = "map", target_os = "linux"))]
+    guard: Option<Guard>,
 }
 
-/// A source that was opened.
-enum Input {
-    /// A regular file, whose bytes are there.
-    File(File),
-    /// Anything else, whose bytes come when they come.
-    Slow(Unopened),
-}
-
-impl Source {
-    fn open(self) -> io::Result<Input> {
-        match self {
-            Source::Path(path) => {
-                let kind = std::fs::metadata(&path)?.file_type();
-                // Opening a pipe waits for its writer; reading a directory fails at once.
-                let slow = !kind.is_file() && !kind.is_dir();
-                if slow { Ok(Input::Slow(Unopened::Path(path))) } else { File::open(path).map(Input::File) }
-            }
-            Source::Stdin => Ok(Input::Slow(Unopened::Stdin)),
-            Source::Failed(error) => Err(error),
+impl<'a> Files<'a> {
+    /// With these functions, of which each file is read once for all, on all cores.
+    pub fn new(functions: &'a [Function]) -> Self {
+        Files {
+            functions,
+            threads: 0,
+            storage: Storage::Auto,
+            counter: None,
+            #[cfg(all(feature = "map", target_os = "linux"))]
+            guard: None,
         }
+    }
+
+    /// On so many threads, the caller's among them; 0 is one for every core.
+    #[must_use]
+    pub fn threads(self, threads: usize) -> Self {
+        Files { threads, ..self }
+    }
+
+    /// From storage of this kind.
+    #[must_use]
+    pub fn storage(self, storage: Storage) -> Self {
+        Files { storage, ..self }
+    }
+
+    /// Adds bytes to `counter` as they are hashed.
+    #[must_use]
+    pub fn counter(self, counter: &'a AtomicU64) -> Self {
+        Files { counter: Some(counter), ..self }
+    }
+
+    /// Maps what is long and in memory already, instead of copying it, where that turns out to be faster: it depends on
+    /// the machine. A file that is truncated while it is mapped is an error then, for its missing part reads as zeros.
+    #[cfg(all(feature = "map", target_os = "linux"))]
+    #[must_use]
+    pub fn map(self, guard: Guard) -> Self {
+        Files { guard: Some(guard), ..self }
+    }
+
+    /// Hashes files, and gives what comes of each to `done`, in the order of `files`, as soon as those before it are done.
+    ///
+    /// `files` is drawn from no faster than files are hashed, by threads that have other files in hand: it should not
+    /// wait for the digest of a file that it gave before. `done` may end it all with [`ControlFlow::Break`]. What is no
+    /// regular file (a pipe, a terminal) is read when its turn in the order has come, so that the same one named twice is
+    /// read to its end first for the first.
+    pub fn digest<T: Send>(
+        &self,
+        files: impl Iterator<Item = (T, Source)> + Send,
+        done: impl FnMut(T, io::Result<Digested>) -> ControlFlow<()> + Send,
+    ) {
+        let threads = match self.threads {
+            0 => thread::available_parallelism().map_or(1, usize::from),
+            threads => threads.min(MAX_THREADS),
+        };
+        let disks = Disks::new(self.storage);
+        let ordered = Ordered::new(Box::new(files), Box::new(done), &disks);
+        let shared = Shared { files: self, threads, disks: &disks, ordered, handover: Handover::new() };
+        thread::scope(|scope| {
+            for i in 1..threads {
+                // Without another thread, those that there are do its work.
+                let thread = thread::Builder::new().name(format!("manyhash-file-{i}"));
+                if thread.spawn_scoped(scope, || worker::work(&shared)).is_err() {
+                    break;
+                }
+            }
+            worker::work(&shared);
+        });
     }
 }
 
-/// A file that is opened at the first read.
-enum Unopened {
-    Path(PathBuf),
-    Stdin,
-    Opened(File),
-}
-
-impl Read for Unopened {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        loop {
-            *self = match self {
-                Unopened::Path(path) => Unopened::Opened(File::open(path)?),
-                Unopened::Stdin => Unopened::Opened(stdin()?),
-                Unopened::Opened(file) => return file.read(buffer),
-            };
-        }
-    }
-}
-
-/// Standard input itself: [`io::stdin`] buffers, and takes one that cannot be read for an empty one.
-fn stdin() -> io::Result<File> {
-    #[cfg(unix)]
-    return Ok(File::from(std::os::fd::AsFd::as_fd(&io::stdin()).try_clone_to_owned()?));
-    #[cfg(windows)]
-    return Ok(File::from(std::os::windows::io::AsHandle::as_handle(&io::stdin()).try_clone_to_owned()?));
-    #[cfg(not(any(unix, windows)))]
-    return Err(io::ErrorKind::Unsupported.into());
+/// What the workers share.
+struct Shared<'a, 'f, T> {
+    files: &'a Files<'f>,
+    threads: usize,
+    disks: &'a Disks,
+    ordered: Ordered<'a, T>,
+    handover: Handover<lanes::InHand<T>>,
 }

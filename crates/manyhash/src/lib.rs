@@ -9,7 +9,7 @@
 //! - [`Hmac`]: many messages under one key; [`pbkdf2_many`]: keys of many passwords; [`merkle`]: levels of hash trees;
 //! - [`Stream`] and [`update_many`]: messages that come in pieces, advanced alone or together;
 //! - [`engine::Engine`]: messages of callers who know nothing of each other, as futures;
-//! - files: [`file::digest_files`], several functions in one read; with the feature `others` BLAKE3, SHA-3, CRCs and
+//! - files: [`file::Files`], several functions in one read; with the feature `others` BLAKE3, SHA-3, CRCs and
 //!   more beside the algorithms with lanes;
 //! - [`digest`]: one message, which gains nothing from lanes and is hashed by the best code for one.
 //!

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{bytes, reference};
-use manyhash::file::{Source, digest_files};
+use manyhash::file::{Files, Source};
 use manyhash::{Algorithm, Function};
 use std::io;
 use std::ops::ControlFlow;
@@ -28,8 +28,8 @@ fn check(algorithm: Algorithm, threads: usize, lengths: &[usize]) {
     let (_folder, files) = files(lengths);
     let mut found = Vec::new();
     let sources = files.iter().enumerate().map(|(i, (path, _))| (i, Source::Path(path.clone())));
-    digest_files(&[algorithm.into()], threads, sources, |i, digests| {
-        found.push((i, digests.expect("a readable file")));
+    Files::new(&[algorithm.into()]).threads(threads).digest(sources, |i, digests| {
+        found.push((i, digests.expect("a readable file").digests));
         ControlFlow::Continue(())
     });
     assert_eq!(found.len(), files.len());
@@ -70,17 +70,17 @@ fn several_functions_in_one_read() {
     for threads in [1, 3] {
         let sources = files.iter().enumerate().map(|(i, (path, _))| (i, Source::Path(path.clone())));
         let mut seen = 0;
-        digest_files(&functions, threads, sources, |i, digests| {
+        Files::new(&functions).threads(threads).digest(sources, |i, digests| {
             let due = algorithms.map(|algorithm| reference(algorithm, &files[i].1));
-            assert_eq!(digests.expect("a readable file"), due, "{} bytes", lengths[i]);
+            assert_eq!(digests.expect("a readable file").digests, due, "{} bytes", lengths[i]);
             seen += 1;
             ControlFlow::Continue(())
         });
         assert_eq!(seen, lengths.len());
     }
     let nothing = std::iter::once(((), Source::Path(files[0].0.clone())));
-    digest_files(&[], 1, nothing, |(), digests| {
-        assert_eq!(digests.expect("a readable file"), []);
+    Files::new(&[]).threads(1).digest(nothing, |(), digests| {
+        assert_eq!(digests.expect("a readable file").digests, []);
         ControlFlow::Continue(())
     });
 }
@@ -95,14 +95,14 @@ fn failures_come_in_their_turn() {
         _ => (i, Source::Path(path.clone())),
     });
     let mut due = 0;
-    digest_files(&[Algorithm::Md5.into()], 2, sources, |i, digest| {
+    Files::new(&[Algorithm::Md5.into()]).threads(2).digest(sources, |i, digest| {
         assert_eq!(i, due);
         due += 1;
         match i % 4 {
             0 => assert_eq!(digest.unwrap_err().kind(), io::ErrorKind::NotFound),
             1 => assert_eq!(digest.unwrap_err().to_string(), "said before"),
             2 => assert_eq!(digest.unwrap_err().kind(), io::ErrorKind::IsADirectory),
-            _ => assert_eq!(digest.expect("a readable file"), [reference(Algorithm::Md5, &files[i].1)]),
+            _ => assert_eq!(digest.expect("a readable file").digests, [reference(Algorithm::Md5, &files[i].1)]),
         }
         ControlFlow::Continue(())
     });
@@ -118,7 +118,7 @@ fn the_sink_may_end_it_all() {
         ((), Source::Path(files[i % 50].0.clone()))
     });
     let mut results = 0;
-    digest_files(&[Algorithm::Sha1.into()], 2, sources, |(), _| {
+    Files::new(&[Algorithm::Sha1.into()]).threads(2).digest(sources, |(), _| {
         results += 1;
         if results == 10 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
@@ -159,9 +159,9 @@ fn a_slow_file_holds_back_only_so_many_others() {
             assert_eq!(seen.load(Ordering::Relaxed), 0);
             io::Write::write_all(&mut writer, b"abc").expect("a reader");
         });
-        digest_files(&[Algorithm::Md5.into()], 2, sources, |(), digest| {
+        Files::new(&[Algorithm::Md5.into()]).threads(2).digest(sources, |(), digest| {
             if seen.fetch_add(1, Ordering::Relaxed) == 0 {
-                assert_eq!(digest.expect("a readable pipe")[0].to_hex(), "900150983cd24fb0d6963f7d28e17f72");
+                assert_eq!(digest.expect("a readable pipe").digests[0].to_hex(), "900150983cd24fb0d6963f7d28e17f72");
             }
             ControlFlow::Continue(())
         });

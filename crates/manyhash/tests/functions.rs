@@ -1,7 +1,7 @@
 //! Functions by their names, and those without lanes against known answers.
 #![cfg(feature = "others")]
 
-use manyhash::file::{Source, digest_files};
+use manyhash::file::{Files, Source};
 use manyhash::{Algorithm, Blake2bLength, Function, Other};
 use std::io::Write;
 use std::ops::ControlFlow;
@@ -13,8 +13,8 @@ fn digests(names: &[&str], content: &[u8]) -> Vec<String> {
     file.write_all(content).expect("a temporary file");
     let mut found = Vec::new();
     let source = std::iter::once(((), Source::Path(file.path().to_owned())));
-    digest_files(&functions, 1, source, |(), digests| {
-        let digests = digests.expect("a readable file");
+    Files::new(&functions).threads(1).digest(source, |(), digests| {
+        let digests = digests.expect("a readable file").digests;
         for (digest, function) in digests.iter().zip(&functions) {
             assert_eq!(digest.as_bytes().len(), function.digest_bytes(), "{function}");
         }

@@ -4,9 +4,9 @@
 //! read as a whole.
 
 use super::scan::Candidate;
-use crate::name;
+use crate::{name, reading};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use manyhash::file::{Source, digest_files};
+use manyhash::file::Source;
 use manyhash::{Algorithm, Digest, Function};
 use rayon::prelude::*;
 use std::collections::HashMap;
@@ -64,10 +64,10 @@ pub(super) fn find(
         let source = Source::Path(file.path.clone());
         (file, source)
     });
-    digest_files(&[function], threads, sources, |file, digest| {
+    reading::files(&[function], threads).digest(sources, |file, digested| {
         progress.inc(file.size);
-        match digest {
-            Ok(digest) => digests.push(((file.size, digest[0]), file)),
+        match digested {
+            Ok(read) => digests.push(((file.size, read.digests[0]), file)),
             Err(error) => progress.suspend(|| failed(name::bytes(file.path.as_os_str()), &error)),
         }
         ControlFlow::Continue(())

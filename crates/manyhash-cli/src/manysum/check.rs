@@ -6,9 +6,8 @@ use super::list::{Entry, List};
 use super::settings::{Policy, Report, Settings};
 use crate::console::{Console, reason};
 use crate::quote::quote;
-use crate::{escape, name};
+use crate::{escape, name, reading};
 use manyhash::Digest;
-use manyhash::file::digest_files;
 use std::ffi::OsStr;
 use std::io::{self, ErrorKind};
 use std::ops::ControlFlow;
@@ -65,8 +64,8 @@ impl Outcome {
     ) -> io::Result<Self> {
         let mut outcome = Outcome::default();
         let mut written = Ok(());
-        digest_files(&settings.functions[..1], settings.threads, list, |entry, digests| {
-            let digest = digests.map(|digests| digests[0]);
+        reading::files(&settings.functions[..1], settings.threads).digest(list, |entry, digested| {
+            let digest = digested.map(|file| file.digests[0]);
             match entry {
                 Entry::File { name, digest: listed } => {
                     if let Some(verdict) = outcome.judge(console, policy, &name, &listed, digest) {

@@ -5,8 +5,7 @@ use super::names::{Listed, Names};
 use super::settings::{Format, Settings};
 use super::{json, tree};
 use crate::console::{Console, reason};
-use crate::{escape, name};
-use manyhash::file::digest_files;
+use crate::{escape, name, reading};
 use manyhash::{Digest, Function};
 use std::io;
 use std::ops::ControlFlow;
@@ -23,16 +22,16 @@ pub(super) fn print(console: &mut Console, settings: Settings, format: Format) -
     };
     let mut all_read = true;
     let mut written = Ok(());
-    digest_files(&functions, threads, tree::files(names, walk), |name, digests| {
+    reading::files(&functions, threads).digest(tree::files(names, walk), |name, digested| {
         let name = name::bytes(&name);
-        let digests = digests.map_err(|error| reason(&error));
-        if let Err(error) = &digests {
+        let digested = digested.map_err(|error| reason(&error));
+        if let Err(error) = &digested {
             all_read = false;
             console.about(name, error);
         }
-        written = functions.iter().enumerate().try_for_each(|(i, function)| match &digests {
-            Ok(digests) if json => console.line(&json::line(name, *function, None, Ok(&digests[i]))?),
-            Ok(digests) => console.line(&line(name, *function, &digests[i], format)),
+        written = functions.iter().enumerate().try_for_each(|(i, function)| match &digested {
+            Ok(file) if json => console.line(&json::line(name, *function, None, Ok(&file.digests[i]))?),
+            Ok(file) => console.line(&line(name, *function, &file.digests[i], format)),
             Err(error) if json => console.line(&json::line(name, *function, None, Err(error))?),
             Err(_) => Ok(()),
         });

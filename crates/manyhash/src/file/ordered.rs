@@ -1,25 +1,32 @@
 //! What the workers share: the source of files, and results put back into the source's order.
 
-use super::Source;
-use crate::Digest;
-use std::collections::BTreeMap;
+use super::disk::Disks;
+use super::{Digested, Source};
+use std::collections::{BTreeMap, VecDeque};
 use std::io;
 use std::ops::ControlFlow;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
 
 /// Files that may be taken ahead of the first one that is not done: what bounds the results that wait. With names of
 /// usual length they take some 10 MB.
 const AHEAD: u64 = 1 << 15;
 
+/// Files that are taken at a time.
+const BATCH: usize = 16;
+
+/// Files that are put into the order of a disk that rotates; and after so many the system is asked again whether it does.
+const ORDER: usize = 1024;
+
 /// The caller's source of files.
 type Files<'a, T> = dyn Iterator<Item = (T, Source)> + Send + 'a;
 
 /// The caller's sink for results.
-type Done<'a, T> = dyn FnMut(T, io::Result<Vec<Digest>>) -> ControlFlow<()> + Send + 'a;
+type Done<'a, T> = dyn FnMut(T, io::Result<Digested>) -> ControlFlow<()> + Send + 'a;
 
 /// A source of files, and a sink that gets their results in the source's order.
 pub(super) struct Ordered<'a, T> {
     files: Mutex<Numbered<'a, T>>,
+    disks: &'a Disks,
     results: Mutex<Results<'a, T>>,
     /// A result was given to the sink, or it wants no more.
     advanced: Condvar,
@@ -27,15 +34,20 @@ pub(super) struct Ordered<'a, T> {
 
 struct Numbered<'a, T> {
     files: Box<Files<'a, T>>,
-    taken: u64,
+    /// Those that were drawn from it.
+    drawn: u64,
     ended: bool,
+    /// Those that were put into order and not taken yet.
+    ordered: VecDeque<Taken<T>>,
+    /// Those to draw before the disk is looked at again.
+    unlooked: usize,
 }
 
 struct Results<'a, T> {
     done: Box<Done<'a, T>>,
     /// The number of the file whose result is due next.
     due: u64,
-    waiting: BTreeMap<u64, (T, io::Result<Vec<Digest>>)>,
+    waiting: BTreeMap<u64, (T, io::Result<Digested>)>,
     stopped: bool,
 }
 
@@ -46,40 +58,86 @@ pub(super) struct Taken<T> {
     pub(super) source: Source,
 }
 
-/// What asking for a file may bring.
-pub(super) enum Take<T> {
-    File(Taken<T>),
-    /// None now: too many results wait for a file that is not done.
+/// What asking for files may bring.
+pub(super) enum Take {
+    /// One or more.
+    Files,
+    /// None now: another worker is asking, or too many results wait for a file that is not done.
     Later,
     /// None ever.
     Ended,
 }
 
+impl<'a, T> Numbered<'a, T> {
+    fn draw(&mut self) -> Option<Taken<T>> {
+        let next = if self.ended { None } else { self.files.next() };
+        let Some((tag, source)) = next else {
+            self.ended = true;
+            return None;
+        };
+        self.drawn += 1;
+        Some(Taken { number: self.drawn - 1, tag, source })
+    }
+
+    /// Draws the next file, and with it those that should be read in another order.
+    fn draw_ordered(&mut self, disks: &Disks) -> Option<Taken<T>> {
+        if let Some(file) = self.ordered.pop_front() {
+            return Some(file);
+        }
+        let first = self.draw()?;
+        if self.unlooked > 0 {
+            self.unlooked -= 1;
+            return Some(first);
+        }
+        if !matches!(&first.source, Source::Path(path) if disks.wants_order(path)) {
+            self.unlooked = ORDER;
+            return Some(first);
+        }
+        self.ordered.push_back(first);
+        while self.ordered.len() < ORDER
+            && let Some(file) = self.draw()
+        {
+            self.ordered.push_back(file);
+        }
+        Disks::sort(self.ordered.make_contiguous());
+        self.ordered.pop_front()
+    }
+}
+
 impl<'a, T> Ordered<'a, T> {
-    pub(super) fn new(files: Box<Files<'a, T>>, done: Box<Done<'a, T>>) -> Self {
+    pub(super) fn new(files: Box<Files<'a, T>>, done: Box<Done<'a, T>>, disks: &'a Disks) -> Self {
+        let numbered = Numbered { files, drawn: 0, ended: false, ordered: VecDeque::new(), unlooked: 0 };
         Ordered {
-            files: Mutex::new(Numbered { files, taken: 0, ended: false }),
+            files: Mutex::new(numbered),
+            disks,
             results: Mutex::new(Results { done, due: 0, waiting: BTreeMap::new(), stopped: false }),
             advanced: Condvar::new(),
         }
     }
 
-    /// The next file. With `wait`, never [`Take::Later`]; whoever waits must have no file in hand.
-    pub(super) fn take(&self, wait: bool) -> Take<T> {
+    /// The next files, added to `taken`. With `wait`, never [`Take::Later`]; whoever waits must have no file in hand.
+    pub(super) fn take(&self, wait: bool, taken: &mut VecDeque<Taken<T>>) -> Take {
         loop {
-            let mut files = lock(&self.files);
+            let mut files = match self.files.try_lock() {
+                Ok(files) => files,
+                // Another worker is asking, which may take as long as the caller's source does.
+                Err(TryLockError::WouldBlock) if !wait => return Take::Later,
+                Err(_) => lock(&self.files),
+            };
             let results = lock(&self.results);
-            if results.stopped || files.ended {
+            if results.stopped {
                 return Take::Ended;
             }
-            if files.taken < results.due + AHEAD {
+            if files.drawn < results.due + AHEAD || !files.ordered.is_empty() {
                 drop(results);
-                let Some((tag, source)) = files.files.next() else {
-                    files.ended = true;
-                    return Take::Ended;
-                };
-                files.taken += 1;
-                return Take::File(Taken { number: files.taken - 1, tag, source });
+                while taken.len() < BATCH {
+                    match files.draw_ordered(self.disks) {
+                        Some(file) => taken.push_back(file),
+                        None if taken.is_empty() => return Take::Ended,
+                        None => break,
+                    }
+                }
+                return Take::Files;
             }
             // Others, who may have the file in hand that all wait for, must not wait for this lock.
             drop(files);
@@ -98,11 +156,11 @@ impl<'a, T> Ordered<'a, T> {
         }
     }
 
-    /// Gives a result to the sink when its turn has come.
-    pub(super) fn done(&self, number: u64, tag: T, result: io::Result<Vec<Digest>>) {
+    /// Gives results to the sink when their turn has come.
+    pub(super) fn done(&self, done: impl IntoIterator<Item = (u64, T, io::Result<Digested>)>) {
         let mut results = lock(&self.results);
         let results = &mut *results;
-        results.waiting.insert(number, (tag, result));
+        results.waiting.extend(done.into_iter().map(|(number, tag, result)| (number, (tag, result))));
         while let Some((tag, result)) = results.waiting.remove(&results.due) {
             results.due += 1;
             if !results.stopped && (results.done)(tag, result).is_break() {

@@ -1,0 +1,65 @@
+//! From a source to something that can be read.
+
+use super::Source;
+use crate::Digest;
+use std::fs::{File, Metadata};
+use std::io::{self, Read};
+use std::path::PathBuf;
+
+/// A source that was opened.
+pub(super) enum Input {
+    /// A regular file, whose bytes are there, and what the system said of its path just before it was opened.
+    File(File, Metadata),
+    /// Anything else, whose bytes come when they come.
+    Slow(Unopened),
+    /// Nothing to read: the digests are known.
+    Known(Vec<Digest>),
+}
+
+impl Source {
+    pub(super) fn open(self) -> io::Result<Input> {
+        match self {
+            Source::Path(path) => {
+                let metadata = std::fs::metadata(&path)?;
+                let kind = metadata.file_type();
+                // Opening a pipe waits for its writer; reading a directory fails at once.
+                if !kind.is_file() && !kind.is_dir() {
+                    return Ok(Input::Slow(Unopened::Path(path)));
+                }
+                Ok(Input::File(File::open(path)?, metadata))
+            }
+            Source::Stdin => Ok(Input::Slow(Unopened::Stdin)),
+            Source::Failed(error) => Err(error),
+            Source::Known(digests) => Ok(Input::Known(digests)),
+        }
+    }
+}
+
+/// A file that is opened at the first read.
+pub(super) enum Unopened {
+    Path(PathBuf),
+    Stdin,
+    Opened(File),
+}
+
+impl Read for Unopened {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            *self = match self {
+                Unopened::Path(path) => Unopened::Opened(File::open(path)?),
+                Unopened::Stdin => Unopened::Opened(stdin()?),
+                Unopened::Opened(file) => return file.read(buffer),
+            };
+        }
+    }
+}
+
+/// Standard input itself: [`io::stdin`] buffers, and takes one that cannot be read for an empty one.
+fn stdin() -> io::Result<File> {
+    #[cfg(unix)]
+    return Ok(File::from(std::os::fd::AsFd::as_fd(&io::stdin()).try_clone_to_owned()?));
+    #[cfg(windows)]
+    return Ok(File::from(std::os::windows::io::AsHandle::as_handle(&io::stdin()).try_clone_to_owned()?));
+    #[cfg(not(any(unix, windows)))]
+    return Err(io::ErrorKind::Unsupported.into());
+}
