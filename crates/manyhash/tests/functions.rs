@@ -59,6 +59,13 @@ fn known_answers() {
         // The specification of XXH: of no bytes, with seed 0.
         ("xxh3", "", "2d06800538d394c2"),
         ("xxh128", "", "99aa06d3014798d86001c324468d497f"),
+        // POSIX's cksum, and sum -r and sum -s of GNU coreutils: 930766865, 4294967295, 53615, 477.
+        ("crc", "123456789", "377a6011"),
+        ("crc", "", "ffffffff"),
+        ("bsd", "123456789", "d16f"),
+        ("bsd", "", "0000"),
+        ("sysv", "123456789", "01dd"),
+        ("sysv", "", "0000"),
     ] {
         assert_eq!(digests(&[name], content.as_bytes()), [due], "{name}");
     }
@@ -68,9 +75,11 @@ fn known_answers() {
 #[test]
 fn a_long_file() {
     let content: Vec<u8> = (0..102_400_u32).map(|i| (i % 251) as u8).collect();
-    let names = ["md5", "blake3", "blake2b-256", "sha256", "crc32"];
+    let names = ["md5", "blake3", "blake2b-256", "sha256", "crc32", "crc", "bsd", "sysv"];
     let found = digests(&names, &content);
     assert_eq!(found[1], "bc3e3d41a1146b069abffad3c0d44860cf664390afce4d9661f7902e7943e085");
+    // cksum, sum -r and sum -s of GNU coreutils: 2574446119, 28397, 19703.
+    assert_eq!(found[5..], ["9972ee27", "6eed", "4cf7"]);
     for (i, name) in names.iter().enumerate() {
         // Alone as beside others; and the ones with lanes as by themselves.
         assert_eq!(digests(&[name], &content), [found[i].as_str()], "{name}");
@@ -92,6 +101,6 @@ fn names() {
     assert_eq!("sha3_256".parse(), Ok(Function::from(Other::Sha3_256)));
     for name in ["", "blake2b-0", "blake2b-12", "blake2b-520", "blake2b-", "blake4", "sha3"] {
         let error = name.parse::<Function>().expect_err(name).to_string();
-        assert!(error.contains("md5") && error.ends_with("xxh128"), "{error}");
+        assert!(error.contains("md5") && error.ends_with("sysv"), "{error}");
     }
 }

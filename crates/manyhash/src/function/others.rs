@@ -1,5 +1,7 @@
 //! Functions without lanes here, each by the crate that is kept best: one message after another.
 
+mod legacy;
+
 use super::UnknownFunction;
 use crate::Digest;
 use crc_fast::CrcAlgorithm;
@@ -36,6 +38,13 @@ pub enum Other {
     Xxh3,
     /// XXH3 of 128 bits, most significant byte first, as `xxhsum` has it. No protection against anybody.
     Xxh128,
+    /// The CRC-32 of `cksum`, POSIX: CRC-32/CKSUM with the length behind the message, most significant byte first. No
+    /// protection against anybody.
+    Crc,
+    /// The checksum of BSD's `sum`: 16 bits, most significant byte first. Two bytes that differ may well not change it.
+    Bsd,
+    /// The checksum of System V's `sum`: 16 bits, most significant byte first. The order of the bytes does not change it.
+    Sysv,
 }
 
 /// Bytes in a BLAKE2b digest: 1 to 64.
@@ -59,20 +68,15 @@ impl Blake2bLength {
 
 impl Other {
     /// The names of all, in their order.
-    pub const NAMES: [&str; 12] = [
-        "blake3",
-        "blake2b",
-        "sha3-224",
-        "sha3-256",
-        "sha3-384",
-        "sha3-512",
-        "sm3",
-        "crc32",
-        "crc32c",
-        "crc64nvme",
-        "xxh3",
-        "xxh128",
-    ];
+    pub const NAMES: [&str; Self::ALL.len()] = {
+        let mut names = [""; Self::ALL.len()];
+        let mut i = 0;
+        while i < names.len() {
+            names[i] = Self::ALL[i].name();
+            i += 1;
+        }
+        names
+    };
 
     /// Bytes in a digest.
     pub fn digest_bytes(self) -> usize {
@@ -84,30 +88,32 @@ impl Other {
             Other::Sha3_224 => 28,
             Other::Xxh128 => 16,
             Other::Crc64Nvme | Other::Xxh3 => 8,
-            Other::Crc32 | Other::Crc32c => 4,
+            Other::Crc32 | Other::Crc32c | Other::Crc => 4,
+            Other::Bsd | Other::Sysv => 2,
         }
     }
 
-    fn name(self) -> &'static str {
-        let [blake3, blake2b, sha3_224, sha3_256, sha3_384, sha3_512, sm3, crc32, crc32c, crc64nvme, xxh3, xxh128] =
-            Self::NAMES;
+    const fn name(self) -> &'static str {
         match self {
-            Other::Blake3 => blake3,
-            Other::Blake2b(_) => blake2b,
-            Other::Sha3_224 => sha3_224,
-            Other::Sha3_256 => sha3_256,
-            Other::Sha3_384 => sha3_384,
-            Other::Sha3_512 => sha3_512,
-            Other::Sm3 => sm3,
-            Other::Crc32 => crc32,
-            Other::Crc32c => crc32c,
-            Other::Crc64Nvme => crc64nvme,
-            Other::Xxh3 => xxh3,
-            Other::Xxh128 => xxh128,
+            Other::Blake3 => "blake3",
+            Other::Blake2b(_) => "blake2b",
+            Other::Sha3_224 => "sha3-224",
+            Other::Sha3_256 => "sha3-256",
+            Other::Sha3_384 => "sha3-384",
+            Other::Sha3_512 => "sha3-512",
+            Other::Sm3 => "sm3",
+            Other::Crc32 => "crc32",
+            Other::Crc32c => "crc32c",
+            Other::Crc64Nvme => "crc64nvme",
+            Other::Xxh3 => "xxh3",
+            Other::Xxh128 => "xxh128",
+            Other::Crc => "crc",
+            Other::Bsd => "bsd",
+            Other::Sysv => "sysv",
         }
     }
 
-    const ALL: [Other; 12] = [
+    const ALL: [Other; 15] = [
         Other::Blake3,
         Other::Blake2b(Blake2bLength::MAX),
         Other::Sha3_224,
@@ -120,6 +126,9 @@ impl Other {
         Other::Crc64Nvme,
         Other::Xxh3,
         Other::Xxh128,
+        Other::Crc,
+        Other::Bsd,
+        Other::Sysv,
     ];
 
     /// A message of no bytes yet.
@@ -137,6 +146,9 @@ impl Other {
             Other::Crc64Nvme => Box::new(Crc { running: crc_fast::Digest::new(CrcAlgorithm::Crc64Nvme), bytes: 8 }),
             Other::Xxh3 => Box::new(Xxh3::new()),
             Other::Xxh128 => Box::new(Xxh128(Xxh3::new())),
+            Other::Crc => Box::new(legacy::Crc::default()),
+            Other::Bsd => Box::new(legacy::Bsd::default()),
+            Other::Sysv => Box::new(legacy::Sysv::default()),
         }
     }
 }
