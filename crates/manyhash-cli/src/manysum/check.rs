@@ -1,13 +1,13 @@
 //! Checks the checksums of lists.
 
 use super::json;
-use super::line::{self, Parser};
+use super::line::{self, Listed, Parser};
 use super::list::{Entry, List};
 use super::settings::{Policy, Report, Settings};
 use crate::console::{Console, reason};
 use crate::quote::quote;
 use crate::{escape, name, reading};
-use manyhash::Digest;
+use manyhash::{Digest, Function};
 use std::ffi::OsStr;
 use std::io::{self, ErrorKind};
 use std::ops::ControlFlow;
@@ -18,7 +18,7 @@ use std::ops::ControlFlow;
 /// # Errors
 /// If a line cannot be written.
 pub(super) fn check(console: &mut Console, settings: &Settings, policy: Policy) -> io::Result<bool> {
-    let mut parser = Parser::new(settings.functions[0]);
+    let mut parser = Parser::new(settings.functions[0], settings.dialect);
     let mut well = true;
     for name in &settings.files {
         match List::open(name, &mut parser) {
@@ -64,25 +64,30 @@ impl Outcome {
     ) -> io::Result<Self> {
         let mut outcome = Outcome::default();
         let mut written = Ok(());
-        reading::files(&settings.functions[..1], settings.threads).digest(list, |entry, digested| {
-            let digest = digested.map(|file| file.digests[0]);
-            match entry {
-                Entry::File { name, digest: listed } => {
-                    if let Some(verdict) = outcome.judge(console, policy, &name, &listed, digest) {
-                        written = verdict.line(settings, &name).and_then(|line| console.line(&line));
+        while written.is_ok()
+            && let Some(function) = list.next_function()
+        {
+            reading::files(&[function], settings.threads).digest(&mut *list, |entry, digested| {
+                let digest = digested.map(|digested| digested.digests[0]);
+                match entry {
+                    Entry::File(Listed { name, digest: listed, .. }) => {
+                        if let Some(verdict) = outcome.judge(console, policy, &name, &listed, digest) {
+                            let line = verdict.line(settings.json, &name, function);
+                            written = line.and_then(|line| console.line(&line));
+                        }
+                    }
+                    Entry::Improper(number, function) => {
+                        outcome.improper += 1;
+                        if policy.report == Report::Warn {
+                            let tag = line::tag(function);
+                            let what = format!(": {number}: improperly formatted {tag} checksum line");
+                            console.message([&*quote(name::bytes(list_name)), what.as_bytes()].concat());
+                        }
                     }
                 }
-                Entry::Improper(number) => {
-                    outcome.improper += 1;
-                    if policy.report == Report::Warn {
-                        let tag = line::tag(settings.functions[0]);
-                        let what = format!(": {number}: improperly formatted {tag} checksum line");
-                        console.message([&*quote(name::bytes(list_name)), what.as_bytes()].concat());
-                    }
-                }
-            }
-            if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-        });
+                if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+            });
+        }
         written.map(|()| outcome)
     }
 
@@ -159,14 +164,14 @@ enum Verdict {
 
 impl Verdict {
     /// The line that says so.
-    fn line(&self, settings: &Settings, name: &[u8]) -> io::Result<Vec<u8>> {
+    fn line(&self, as_json: bool, name: &[u8], function: Function) -> io::Result<Vec<u8>> {
         let (words, status, digest) = match self {
             Verdict::Matched(digest) => ("OK", "ok", Ok(digest)),
             Verdict::Mismatched(digest) => ("FAILED", "failed", Ok(digest)),
             Verdict::Unread(error) => ("FAILED open or read", "unreadable", Err(error.as_str())),
         };
-        if settings.json {
-            return json::line(name, settings.functions[0], Some(status), digest);
+        if as_json {
+            return json::line(name, function, Some(status), digest);
         }
         let mut line = Vec::with_capacity(name.len() + words.len() + 4);
         // Only a newline makes coreutils 9.1 escape a name here; then all that has an escape is.

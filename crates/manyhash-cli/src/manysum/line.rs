@@ -5,11 +5,13 @@
 //! - BSD's, `SHA256 (NAME) = HEX`, if the tag is that of the algorithm in use;
 //! - BSD's reversed, `HEX NAME`.
 //!
+//! `b2sum` takes the length of BLAKE2b from each line, and `cksum` the function from each tag, and the digest in base64.
+//!
 //! Spaces and tabs before it do not count, and after them a backslash says that the name is escaped. A name ends at a
 //! NUL, for no file's name has one.
 
 use crate::escape::unescape;
-use manyhash::{Digest, Function, Other};
+use manyhash::{Algorithm, Blake2bLength, Digest, Function, Other};
 
 /// What a function is called in BSD's form, and in messages. BSD and Perl's shasum write SHA512/256.
 pub(super) fn tag(function: Function) -> String {
@@ -21,10 +23,34 @@ pub(super) fn tag(function: Function) -> String {
     }
 }
 
-/// Reads lines of lists for one function.
+/// The tool that lines are read as by.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Dialect {
+    /// `md5sum` and its like: digests in hexadecimal, of one function.
+    Sum,
+    /// `b2sum`: each line says how long its digest is, by its tag or its digits.
+    B2sum,
+    /// `cksum -a`: that too, and digests in base64.
+    CksumOf,
+    /// `cksum`: only lines with tags, each of whichever function its tag says.
+    Cksum,
+}
+
+/// What a line says.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Listed {
+    pub(super) function: Function,
+    pub(super) digest: Digest,
+    /// Of the file, in bytes.
+    pub(super) name: Vec<u8>,
+}
+
+/// Reads lines of lists.
 pub(super) struct Parser {
+    dialect: Dialect,
+    /// Of the lines; where they may be of any, that of the last tag.
+    function: Function,
     tag: String,
-    hex_length: usize,
     /// Whether lines have one separator before the name instead of two: not known before the first line.
     ///
     /// The two are not mixed: `HEX  NAME` would be the file ` NAME` to the one and `NAME` to the other, and whoever can
@@ -33,44 +59,112 @@ pub(super) struct Parser {
 }
 
 impl Parser {
-    pub(super) fn new(function: Function) -> Self {
-        Parser { tag: tag(function), hex_length: 2 * function.digest_bytes(), one_separator: None }
+    pub(super) fn new(function: Function, dialect: Dialect) -> Self {
+        Parser { dialect, function, tag: tag(function), one_separator: None }
     }
 
-    /// The digest and the name in a line, which has no newline; none if it is improperly formatted.
-    pub(super) fn parse(&mut self, line: &[u8]) -> Option<(Digest, Vec<u8>)> {
+    /// The function that lines are of now.
+    pub(super) fn function(&self) -> Function {
+        self.function
+    }
+
+    /// What a line says, which has no newline; none if it is improperly formatted.
+    pub(super) fn parse(&mut self, line: &[u8]) -> Option<Listed> {
         let line = skip_white(line);
         let (escaped, line) = match line.strip_prefix(b"\\") {
             Some(line) => (true, line),
             None => (false, line),
         };
-        let (hex, name) = match line.strip_prefix(self.tag.as_bytes()) {
-            Some(line) => tagged(line)?,
+        if self.dialect == Dialect::Cksum {
+            self.function = tagged_function(line)?;
+            self.tag = tag(self.function);
+        }
+        let (function, digest, name) = match line.strip_prefix(self.tag.as_bytes()) {
+            Some(line) => {
+                let (function, line) = self.length(line)?;
+                let (digits, name) = tagged(line)?;
+                (function, self.digest(function, digits)?, name)
+            }
             None => self.untagged(line)?,
         };
-        // All digits are needed: `from_hex` would take any even number.
-        let digest = Digest::from_hex(hex).ok().filter(|_| hex.len() == self.hex_length)?;
         let name = if escaped { unescape(name)? } else { before_nul(name).to_vec() };
-        Some((digest, name))
+        Some(Listed { function, digest, name })
     }
 
-    /// The digits and the name of a line without a tag.
-    fn untagged<'a>(&mut self, line: &'a [u8]) -> Option<(&'a [u8], &'a [u8])> {
-        let (hex, rest) = line.split_at_checked(self.hex_length)?;
-        let (b' ' | b'\t', name) = rest.split_first()? else { return None };
-        // The shortest name has one byte. The line decides on the form only if it is a line at all.
-        if name.is_empty() || !hex.iter().all(u8::is_ascii_hexdigit) {
-            return None;
-        }
-        match name {
-            [b' ' | b'*', after @ ..] if !after.is_empty() => {
-                let one_separator = *self.one_separator.get_or_insert(false);
-                Some((hex, if one_separator { name } else { after }))
+    /// The function of a line, and what is left of it after the tag and the length that may follow.
+    fn length<'a>(&self, line: &'a [u8]) -> Option<(Function, &'a [u8])> {
+        match (self.dialect, self.function, line) {
+            (Dialect::Sum, ..) => Some((self.function, line)),
+            (_, Function::Other(Other::Blake2b(_)), [b'-', line @ ..]) => {
+                let (bits, line) = line.split_at(line.iter().take_while(|byte| byte.is_ascii_digit()).count());
+                let length = Blake2bLength::of_bits(str::from_utf8(bits).ok()?.parse().ok()?)?;
+                Some((Other::Blake2b(length).into(), line))
             }
-            _ => (*self.one_separator.get_or_insert(true)).then_some((hex, name)),
+            // These tools pass over a space more.
+            (_, _, [b' ' | b'\t', line @ ..]) => Some((self.function, line)),
+            _ => Some((self.function, line)),
         }
     }
+
+    /// The digest and the name of a line without a tag, and the function.
+    fn untagged<'a>(&mut self, line: &'a [u8]) -> Option<(Function, Digest, &'a [u8])> {
+        let (digits, rest) = line.split_at(line.iter().position(|byte| matches!(byte, b' ' | b'\t'))?);
+        let function = match (self.dialect, self.function) {
+            (Dialect::B2sum | Dialect::CksumOf, Function::Other(Other::Blake2b(_))) => {
+                Other::Blake2b(Blake2bLength::of_bits(4 * digits.len())?).into()
+            }
+            (_, function) => function,
+        };
+        // The shortest name has one byte. The line decides on the form only if it is a line at all.
+        let (digest, name) = (self.digest(function, digits)?, &rest[1..]);
+        match name {
+            [] => None,
+            [b' ' | b'*', after @ ..] if !after.is_empty() => {
+                let one_separator = *self.one_separator.get_or_insert(false);
+                Some((function, digest, if one_separator { name } else { after }))
+            }
+            _ => (*self.one_separator.get_or_insert(true)).then_some((function, digest, name)),
+        }
+    }
+
+    /// The digest that digits stand for, all of them and no more.
+    fn digest(&self, function: Function, digits: &[u8]) -> Option<Digest> {
+        let bytes = function.digest_bytes();
+        if digits.len() == 2 * bytes && digits.iter().all(u8::is_ascii_hexdigit) {
+            return Digest::from_hex(digits).ok();
+        }
+        let base64 = matches!(self.dialect, Dialect::CksumOf | Dialect::Cksum) && is_base64(digits, bytes);
+        // With bits set beyond the last byte they stand for no digest, and match none.
+        base64.then(|| Digest::from_base64(digits).unwrap_or_default())
+    }
 }
+
+/// Whether digits have the form of so many bytes in base64 with padding.
+fn is_base64(digits: &[u8], bytes: usize) -> bool {
+    let significant = (4 * bytes).div_ceil(3);
+    let is_digit = |&byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/');
+    digits.len() == bytes.div_ceil(3) * 4
+        && digits[..significant].iter().all(is_digit)
+        && digits[significant..].iter().all(|&byte| byte == b'=')
+}
+
+/// The function that `cksum` takes the tag of a line for.
+fn tagged_function(line: &[u8]) -> Option<Function> {
+    let end = line.iter().position(|byte| matches!(byte, b' ' | b'\t' | b'-' | b'(')).unwrap_or(line.len());
+    CKSUM.into_iter().find(|&function| tag(function).as_bytes() == &line[..end])
+}
+
+/// The functions whose digests `cksum` checks.
+const CKSUM: [Function; 8] = [
+    Function::Lanes(Algorithm::Md5),
+    Function::Lanes(Algorithm::Sha1),
+    Function::Lanes(Algorithm::Sha224),
+    Function::Lanes(Algorithm::Sha256),
+    Function::Lanes(Algorithm::Sha384),
+    Function::Lanes(Algorithm::Sha512),
+    Function::Other(Other::Blake2b(Blake2bLength::MAX)),
+    Function::Other(Other::Sm3),
+];
 
 /// The digits and the name of a line after its tag.
 fn tagged(line: &[u8]) -> Option<(&[u8], &[u8])> {
@@ -93,19 +187,22 @@ fn before_nul(text: &[u8]) -> &[u8] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use manyhash::Algorithm;
 
     const HEX: &str = "d41d8cd98f00b204e9800998ecf8427e";
 
+    fn md5() -> Parser {
+        Parser::new(Algorithm::Md5.into(), Dialect::Sum)
+    }
+
     fn parsed(parser: &mut Parser, line: &str) -> Option<String> {
-        let (digest, name) = parser.parse(line.replace("HEX", HEX).as_bytes())?;
-        assert_eq!(digest.to_hex(), HEX);
-        String::from_utf8(name).ok()
+        let listed = parser.parse(line.replace("HEX", HEX).as_bytes())?;
+        assert_eq!(listed.digest.to_hex(), HEX);
+        String::from_utf8(listed.name).ok()
     }
 
     #[track_caller]
     fn check(line: &str, name: Option<&str>) {
-        assert_eq!(parsed(&mut Parser::new(Algorithm::Md5.into()), line).as_deref(), name, "{line:?}");
+        assert_eq!(parsed(&mut md5(), line).as_deref(), name, "{line:?}");
     }
 
     #[test]
@@ -132,10 +229,10 @@ mod tests {
 
     #[test]
     fn separators_are_not_mixed() {
-        let mut parser = Parser::new(Algorithm::Md5.into());
+        let mut parser = md5();
         assert_eq!(parsed(&mut parser, "HEX a").as_deref(), Some("a"));
         assert_eq!(parsed(&mut parser, "HEX  a").as_deref(), Some(" a"));
-        let mut parser = Parser::new(Algorithm::Md5.into());
+        let mut parser = md5();
         assert_eq!(parsed(&mut parser, "HEX  a").as_deref(), Some("a"));
         assert_eq!(parsed(&mut parser, "HEX a"), None);
     }

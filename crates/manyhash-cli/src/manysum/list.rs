@@ -1,8 +1,8 @@
 //! A list of checksums, read while its files are hashed.
 
-use super::line::Parser;
+use super::line::{Listed, Parser};
 use crate::{name, standard};
-use manyhash::Digest;
+use manyhash::Function;
 use manyhash::file::Source;
 use std::ffi::OsStr;
 use std::fs::File;
@@ -10,16 +10,16 @@ use std::io::{self, BufRead, BufReader, Read};
 
 /// What a line of a list says.
 pub(super) enum Entry {
-    /// That the file of this name, in bytes, should have this digest.
-    File { name: Vec<u8>, digest: Digest },
-    /// Nothing: the line of this number, the first being 1, is improperly formatted.
-    Improper(u64),
+    /// What the digest of a file should be.
+    File(Listed),
+    /// Nothing: the line of this number, the first being 1, is no properly formatted one of this function.
+    Improper(u64, Function),
 }
 
 /// The lines of a list.
 ///
-/// As an iterator it yields them, with the source of each file, and reads no further than it is asked; an improperly
-/// formatted line has a source that fails. After the last, `read` says whether there were more.
+/// As an iterator it yields those of one function, with the source of each file, and reads no further than it is asked; an
+/// improperly formatted line has a source that fails. After the last, `read` says whether there were more.
 pub(super) struct List<'a> {
     parser: &'a mut Parser,
     reader: BufReader<Box<dyn Read + Send>>,
@@ -27,6 +27,10 @@ pub(super) struct List<'a> {
     line: Vec<u8>,
     /// Its number, the first being 1.
     number: u64,
+    /// The function whose lines are yielded.
+    function: Option<Function>,
+    /// The first line of the function after.
+    ahead: Option<(Entry, Source)>,
     /// Whether it could be read to its end.
     pub(super) read: io::Result<()>,
 }
@@ -37,7 +41,15 @@ impl<'a> List<'a> {
         let is_stdin = name == "-";
         let reader = if is_stdin { standard::input()? } else { Box::new(File::open(name)?) };
         let reader = BufReader::with_capacity(64 * 1024, reader);
-        Ok(List { parser, reader, is_stdin, line: Vec::new(), number: 0, read: Ok(()) })
+        Ok(List { parser, reader, is_stdin, line: Vec::new(), number: 0, function: None, ahead: None, read: Ok(()) })
+    }
+
+    /// Goes on to the lines of the next function, which it returns; none if there are no more.
+    pub(super) fn next_function(&mut self) -> Option<Function> {
+        self.ahead = self.next_entry();
+        let (Entry::File(Listed { function, .. }) | Entry::Improper(_, function)) = &self.ahead.as_ref()?.0;
+        self.function = Some(*function);
+        self.function
     }
 
     /// What the line just read says; none if it is a comment or empty.
@@ -53,11 +65,14 @@ impl<'a> List<'a> {
         }
         Some(match self.parser.parse(line) {
             // A list on standard input cannot name standard input.
-            Some((digest, name)) if !(self.is_stdin && name == b"-") => {
-                let source = source(&name);
-                (Entry::File { name, digest }, source)
+            Some(listed) if !(self.is_stdin && listed.name == b"-") => {
+                let source = source(&listed.name);
+                (Entry::File(listed), source)
             }
-            _ => (Entry::Improper(self.number), Source::Failed(io::ErrorKind::InvalidData.into())),
+            _ => (
+                Entry::Improper(self.number, self.parser.function()),
+                Source::Failed(io::ErrorKind::InvalidData.into()),
+            ),
         })
     }
 }
@@ -66,6 +81,24 @@ impl Iterator for List<'_> {
     type Item = (Entry, Source);
 
     fn next(&mut self) -> Option<Self::Item> {
+        let next = self.next_entry()?;
+        // An improperly formatted line goes with any.
+        if let Entry::File(listed) = &next.0
+            && Some(listed.function) != self.function
+        {
+            self.ahead = Some(next);
+            return None;
+        }
+        Some(next)
+    }
+}
+
+impl List<'_> {
+    /// The next line that says anything.
+    fn next_entry(&mut self) -> Option<(Entry, Source)> {
+        if let Some(ahead) = self.ahead.take() {
+            return Some(ahead);
+        }
         while self.read.is_ok() {
             self.line.clear();
             match self.reader.read_until(b'\n', &mut self.line) {

@@ -1,5 +1,6 @@
 //! The arguments of `manysum` under its own name.
 
+use super::line::Dialect;
 use super::names::FilesFrom;
 use super::select::{self, Globs, Selection};
 use super::settings::{Conflict, Format, Options, Report, Settings, Task};
@@ -144,7 +145,17 @@ pub(super) fn parse() -> Result<Result<Settings, Conflict>, ExitCode> {
     let Arguments { algorithm: functions, threads, files, files_from, from0, json, output, .. } = arguments;
     let files_from = files_from.map(|name| FilesFrom { name, zero: from0 });
     let task = options.task().and_then(|task| several(task, functions.len(), options.binary));
-    Ok(task.map(|task| Settings { functions, threads, task, files, files_from, json, output, walk }))
+    Ok(task.map(|task| Settings {
+        functions,
+        threads,
+        task,
+        files,
+        files_from,
+        json,
+        output,
+        walk,
+        dialect: Dialect::Sum,
+    }))
 }
 
 /// The task for so many functions: lines of several of them have tags.

@@ -1,5 +1,6 @@
 //! What is asked for, by whichever name the program was started.
 
+use super::line::Dialect;
 use super::names::FilesFrom;
 use super::tree::Walk;
 use manyhash::Function;
@@ -24,6 +25,8 @@ pub(super) struct Settings {
     pub(super) output: Option<PathBuf>,
     /// How directories are walked; without it, they are no files.
     pub(super) walk: Option<Walk>,
+    /// The tool that lists are read as by.
+    pub(super) dialect: Dialect,
 }
 
 /// What to do with the files.

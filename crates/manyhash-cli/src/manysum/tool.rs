@@ -1,7 +1,7 @@
 //! The tools of GNU coreutils that the program is when it is started under their names.
 
 use super::getopt::{Argument, Arguments, Spec};
-use super::line;
+use super::line::{self, Dialect};
 use super::settings::{Conflict, Options, Report, Settings};
 use manyhash::Algorithm;
 use std::env;
@@ -106,7 +106,17 @@ impl Tool {
         }
         let task = options.task()?;
         let functions = vec![self.algorithm.into()];
-        Ok(Settings { functions, threads: 0, task, files, files_from: None, json: false, output: None, walk: None })
+        Ok(Settings {
+            functions,
+            threads: 0,
+            task,
+            files,
+            files_from: None,
+            json: false,
+            output: None,
+            walk: None,
+            dialect: Dialect::Sum,
+        })
     }
 
     fn version(self) -> String {
