@@ -18,6 +18,7 @@ mod tree;
 use crate::console::Console;
 use crate::name;
 use crate::whole_file::WholeFile;
+use manyhash::Function;
 pub use own::command;
 use settings::{Settings, Task};
 use std::env;
@@ -44,14 +45,24 @@ pub fn main() -> ExitCode {
             console.usage_error(message);
             Ok(false)
         }
+        Err(Stop::Refused(messages)) => {
+            messages.into_iter().for_each(|message| console.message(message));
+            Ok(false)
+        }
     };
     console.finish(outcome)
 }
 
 fn run(console: &mut Console, mut settings: Settings) -> io::Result<bool> {
-    if let Err(error) = manyhash::backend() {
-        console.message(error.to_string());
-        return Ok(false);
+    match manyhash::backend() {
+        Ok(backend) if settings.debug && matches!(settings.functions[..], [Function::Lanes(_)]) => {
+            console.message(format!("using {backend}"));
+        }
+        Ok(_) => {}
+        Err(error) => {
+            console.message(error.to_string());
+            return Ok(false);
+        }
     }
     if let Some(path) = &settings.output {
         let file = WholeFile::check(path);
@@ -63,11 +74,12 @@ fn run(console: &mut Console, mut settings: Settings) -> io::Result<bool> {
             return Ok(false);
         }
     }
+    let named = !settings.files.is_empty() || settings.files_from.is_some();
     if settings.files.is_empty() {
         settings.files.push("-".into());
     }
     match settings.task {
-        Task::Print(format) => print::print(console, settings, format),
+        Task::Print(format) => print::print(console, settings, format, named),
         Task::Check(policy) => check::check(console, &settings, policy),
     }
 }

@@ -11,8 +11,35 @@ use std::sync::OnceLock;
 
 /// The name of these bytes as it stands in a message.
 pub fn quote(name: &[u8]) -> Cow<'_, [u8]> {
+    quote_in(name, is_unicode())
+}
+
+/// An argument that is no name, as coreutils quotes it in a message: always, with C escapes.
+pub fn quote_argument(argument: &[u8]) -> Vec<u8> {
+    quote_argument_in(argument, is_unicode())
+}
+
+fn quote_argument_in(argument: &[u8], unicode: bool) -> Vec<u8> {
+    let (open, close) = if unicode { ("\u{2018}", "\u{2019}") } else { ("'", "'") };
+    let mut quoted = open.as_bytes().to_vec();
+    for piece in pieces(argument, unicode) {
+        match piece {
+            Piece::Shown(character) => {
+                if character == b"\\" || character == close.as_bytes() {
+                    quoted.push(b'\\');
+                }
+                quoted.extend_from_slice(character);
+            }
+            Piece::Escaped(bytes) => bytes.iter().for_each(|&byte| escape(byte, &mut quoted)),
+        }
+    }
+    quoted.extend_from_slice(close.as_bytes());
+    quoted
+}
+
+fn is_unicode() -> bool {
     static UNICODE: OnceLock<bool> = OnceLock::new();
-    quote_in(name, *UNICODE.get_or_init(locale_is_unicode))
+    *UNICODE.get_or_init(locale_is_unicode)
 }
 
 /// Whether messages can show characters beyond ASCII: by the variables that the C library goes by, in their order.
@@ -177,6 +204,17 @@ mod tests {
         check(b"\x7f\xff", r"''$'\177\377'");
         check(b"\n'", r"''$'\n'\'''");
         check("\u{ef}".as_bytes(), r"''$'\303\257'");
+    }
+
+    #[test]
+    fn arguments() {
+        let quoted = |argument, unicode| String::from_utf8(quote_argument_in(argument, unicode));
+        assert_eq!(quoted(b"8", false).as_deref(), Ok("'8'"));
+        assert_eq!(quoted(b"it's\n\\\xff", false).as_deref(), Ok(r"'it\'s\n\\\377'"));
+        assert_eq!(
+            quoted("it's \u{ef}\u{2019}".as_bytes(), true).as_deref(),
+            Ok("\u{2018}it's \u{ef}\\\u{2019}\u{2019}")
+        );
     }
 
     #[test]

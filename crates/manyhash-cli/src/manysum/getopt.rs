@@ -1,27 +1,46 @@
-//! Options as GNU `getopt_long` reads them, of the kind that the tools of coreutils have: none takes an argument.
+//! Options as GNU `getopt_long` reads them, of the kind that the tools of coreutils have: none has an argument that may be
+//! left out.
 //!
 //! - Operands and options may come in any order, unless `POSIXLY_CORRECT` is set; then, and after `--`, the rest are
 //!   operands.
 //! - `-cw` is `-c -w`.
+//! - What an option's argument is follows it: `-l8`, `--length=8`, or the next argument, whatever it begins with.
 //! - A long option may be abbreviated as long as it is no other's beginning too.
 
 use crate::name;
 use std::ffi::OsString;
+use std::mem;
 
 /// An option.
+#[derive(Clone, Copy)]
 pub(super) struct Spec<T> {
     /// After `--`.
     pub(super) long: &'static str,
     /// After `-`, if it has a short form.
     pub(super) short: Option<u8>,
+    /// Whether it has an argument.
+    pub(super) argument: bool,
     /// What it means.
     pub(super) value: T,
+}
+
+impl<T> Spec<T> {
+    /// One without an argument.
+    pub(super) const fn flag(long: &'static str, short: Option<u8>, value: T) -> Self {
+        Spec { long, short, argument: false, value }
+    }
+
+    /// One with an argument.
+    pub(super) const fn with_argument(long: &'static str, short: Option<u8>, value: T) -> Self {
+        Spec { long, short, argument: true, value }
+    }
 }
 
 /// What an argument is.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Argument<T> {
-    Option(T),
+    /// An option, and its argument in bytes: empty if it has none.
+    Option(T, Vec<u8>),
     Operand(OsString),
 }
 
@@ -46,10 +65,10 @@ impl<'a, T: Copy, I: Iterator<Item = OsString>> Arguments<'a, T, I> {
     }
 
     /// The option of an argument without its `--`.
-    fn long(&self, text: &[u8]) -> Result<T, Vec<u8>> {
+    fn long(&mut self, text: &[u8]) -> Result<Argument<T>, Vec<u8>> {
         let (name, given) = match text.iter().position(|&byte| byte == b'=') {
-            Some(end) => (&text[..end], true),
-            None => (text, false),
+            Some(end) => (&text[..end], Some(text[end + 1..].to_vec())),
+            None => (text, None),
         };
         let exact = self.specs.iter().find(|spec| spec.long.as_bytes() == name);
         let begins = |spec: &&Spec<T>| spec.long.as_bytes().starts_with(name);
@@ -59,8 +78,14 @@ impl<'a, T: Copy, I: Iterator<Item = OsString>> Arguments<'a, T, I> {
         };
         match found[..] {
             [] => Err([b"unrecognized option '--", text, b"'"].concat()),
-            [spec] if given => Err(format!("option '--{}' doesn't allow an argument", spec.long).into_bytes()),
-            [spec] => Ok(spec.value),
+            [spec] if given.is_some() && !spec.argument => {
+                Err(format!("option '--{}' doesn't allow an argument", spec.long).into_bytes())
+            }
+            [spec] => {
+                let missing = || format!("option '--{}' requires an argument", spec.long).into_bytes();
+                let argument = given.or_else(|| self.argument_of(spec)).ok_or_else(missing)?;
+                Ok(Argument::Option(spec.value, argument))
+            }
             _ => {
                 let possibilities: String = found.iter().map(|spec| format!(" '--{}'", spec.long)).collect();
                 Err([b"option '--", text, b"' is ambiguous; possibilities:", possibilities.as_bytes()].concat())
@@ -68,9 +93,23 @@ impl<'a, T: Copy, I: Iterator<Item = OsString>> Arguments<'a, T, I> {
         }
     }
 
-    fn short(&self, letter: u8) -> Result<T, Vec<u8>> {
-        let spec = self.specs.iter().find(|spec| spec.short == Some(letter));
-        spec.map(|spec| spec.value).ok_or_else(|| [b"invalid option -- '", &[letter][..], b"'"].concat())
+    /// The option of a letter, before those that remain of its argument.
+    fn short(&mut self, letter: u8) -> Result<Argument<T>, Vec<u8>> {
+        let wrong = |what: &str| [what.as_bytes(), b" -- '", &[letter], b"'"].concat();
+        let spec = self.specs.iter().find(|spec| spec.short == Some(letter)).ok_or_else(|| wrong("invalid option"))?;
+        let argument = self.argument_of(spec).ok_or_else(|| wrong("option requires an argument"))?;
+        Ok(Argument::Option(spec.value, argument))
+    }
+
+    /// The argument of an option, where it is not written in one with a long one's name; empty if the option has none.
+    fn argument_of(&mut self, spec: &Spec<T>) -> Option<Vec<u8>> {
+        if !spec.argument {
+            Some(Vec::new())
+        } else if self.cluster.is_empty() {
+            self.arguments.next().map(|argument| name::bytes(&argument).to_vec())
+        } else {
+            Some(mem::take(&mut self.cluster).into_iter().rev().collect())
+        }
     }
 }
 
@@ -80,7 +119,7 @@ impl<T: Copy, I: Iterator<Item = OsString>> Iterator for Arguments<'_, T, I> {
 
     fn next(&mut self) -> Option<Self::Item> {
         if let Some(letter) = self.cluster.pop() {
-            return Some(self.short(letter).map(Argument::Option));
+            return Some(self.short(letter));
         }
         let mut argument = self.arguments.next()?;
         if !self.only_operands && argument == "--" {
@@ -88,10 +127,10 @@ impl<T: Copy, I: Iterator<Item = OsString>> Iterator for Arguments<'_, T, I> {
             argument = self.arguments.next()?;
         }
         Some(match name::bytes(&argument) {
-            [b'-', b'-', text @ ..] if !self.only_operands => self.long(text).map(Argument::Option),
+            [b'-', b'-', text @ ..] if !self.only_operands => self.long(text),
             [b'-', first, rest @ ..] if !self.only_operands => {
                 self.cluster = rest.iter().rev().copied().collect();
-                self.short(*first).map(Argument::Option)
+                self.short(*first)
             }
             _ => {
                 self.only_operands |= self.posix;
@@ -105,11 +144,12 @@ impl<T: Copy, I: Iterator<Item = OsString>> Iterator for Arguments<'_, T, I> {
 mod tests {
     use super::*;
 
-    const SPECS: [Spec<char>; 4] = [
-        Spec { long: "tag", short: None, value: 'g' },
-        Spec { long: "text", short: Some(b't'), value: 't' },
-        Spec { long: "text-only", short: None, value: 'o' },
-        Spec { long: "zero", short: Some(b'z'), value: 'z' },
+    const SPECS: [Spec<char>; 5] = [
+        Spec::flag("tag", None, 'g'),
+        Spec::flag("text", Some(b't'), 't'),
+        Spec::flag("text-only", None, 'o'),
+        Spec::flag("zero", Some(b'z'), 'z'),
+        Spec::with_argument("length", Some(b'l'), 'l'),
     ];
 
     /// The arguments with `<>` around operands, up to the first message.
@@ -118,7 +158,9 @@ mod tests {
         let mut read = Vec::new();
         for argument in Arguments::new(&SPECS, arguments, posix) {
             match argument {
-                Ok(Argument::Option(value)) => read.push(value.to_string()),
+                Ok(Argument::Option(value, argument)) => {
+                    read.push(format!("{value}{}", String::from_utf8_lossy(&argument)));
+                }
                 Ok(Argument::Operand(operand)) => read.push(format!("<{}>", operand.display())),
                 Err(message) => {
                     read.push(String::from_utf8_lossy(&message).into_owned());
@@ -142,6 +184,14 @@ mod tests {
         assert_eq!(read("--ta --z --text --text-", false), "g z t o");
         let message = "option '--te=x' is ambiguous; possibilities: '--text' '--text-only'";
         assert_eq!(read("--te=x -z", false), message);
+    }
+
+    #[test]
+    fn arguments_of_options() {
+        assert_eq!(read("-l8 -zl 8 -lz --le=8 --length 8 a --length= -t", false), "l8 z l8 lz l8 l8 <a> l t");
+        assert_eq!(read("-l -- -- -l", true), "l-- <-l>");
+        assert_eq!(read("-zl", false), "z option requires an argument -- 'l'");
+        assert_eq!(read("--l", false), "option '--length' requires an argument");
     }
 
     #[test]

@@ -148,14 +148,23 @@ fn is_base64(digits: &[u8], bytes: usize) -> bool {
         && digits[significant..].iter().all(|&byte| byte == b'=')
 }
 
-/// The function that `cksum` takes the tag of a line for.
+/// The function that `cksum` takes the tag of a line for. The sums of old are not checked.
 fn tagged_function(line: &[u8]) -> Option<Function> {
     let end = line.iter().position(|byte| matches!(byte, b' ' | b'\t' | b'-' | b'(')).unwrap_or(line.len());
-    CKSUM.into_iter().find(|&function| tag(function).as_bytes() == &line[..end])
+    let of_tag = |&function: &Function| !is_legacy(function) && tag(function).as_bytes() == &line[..end];
+    CKSUM.into_iter().find(of_tag)
 }
 
-/// The functions whose digests `cksum` checks.
-const CKSUM: [Function; 8] = [
+/// Whether a function is one of the sums of old, whose lines have no digest and no escapes.
+pub(super) fn is_legacy(function: Function) -> bool {
+    matches!(function, Function::Other(Other::Crc | Other::Bsd | Other::Sysv))
+}
+
+/// The functions that `cksum` has, in its order.
+pub(super) const CKSUM: [Function; 11] = [
+    Function::Other(Other::Bsd),
+    Function::Other(Other::Sysv),
+    Function::Other(Other::Crc),
     Function::Lanes(Algorithm::Md5),
     Function::Lanes(Algorithm::Sha1),
     Function::Lanes(Algorithm::Sha224),

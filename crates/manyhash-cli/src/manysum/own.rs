@@ -3,7 +3,7 @@
 use super::line::Dialect;
 use super::names::FilesFrom;
 use super::select::{self, Globs, Selection};
-use super::settings::{Conflict, Format, Options, Report, Settings, Task};
+use super::settings::{Conflict, Encoding, Format, Options, Report, Settings, Task};
 use super::tree::Walk;
 use crate::arguments;
 use clap::parser::ValueSource;
@@ -155,6 +155,7 @@ pub(super) fn parse() -> Result<Result<Settings, Conflict>, ExitCode> {
         output,
         walk,
         dialect: Dialect::Sum,
+        debug: false,
     }))
 }
 
@@ -206,6 +207,7 @@ fn options(matches: &ArgMatches) -> Options {
         ignore_missing: matches.get_flag("ignore_missing"),
         strict: matches.get_flag("strict"),
         report,
+        encoding: Encoding::Hex,
     }
 }
 
@@ -218,7 +220,7 @@ fn last(matches: &ArgMatches, names: &[&'static str]) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::{Arguments, CommandFactory, Conflict, Report, options};
-    use crate::manysum::settings::{Format, Policy, Task};
+    use crate::manysum::settings::{Encoding, Format, Policy, Task};
 
     fn task(arguments: &str) -> Result<Task, Conflict> {
         let arguments = std::iter::once("manysum").chain(arguments.split_whitespace());
@@ -227,7 +229,7 @@ mod tests {
 
     #[test]
     fn the_last_of_some_options_counts() {
-        let print = |tag, binary| Ok(Task::Print(Format { tag, binary, zero: false }));
+        let print = |tag, binary| Ok(Task::Print(Format { tag, binary, zero: false, encoding: Encoding::Hex }));
         assert_eq!(task(""), print(false, false));
         assert_eq!(task("-tb"), print(false, true));
         assert_eq!(task("-b -t"), print(false, false));

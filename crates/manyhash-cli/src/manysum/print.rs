@@ -1,20 +1,21 @@
 //! Prints checksums.
 
-use super::line::tag;
+use super::line::{is_legacy, tag};
 use super::names::{Listed, Names};
-use super::settings::{Format, Settings};
+use super::settings::{Encoding, Format, Settings};
 use super::{json, tree};
 use crate::console::{Console, reason};
 use crate::{escape, name, reading};
-use manyhash::{Digest, Function};
+use manyhash::{Digest, Function, Other};
 use std::io;
 use std::ops::ControlFlow;
 
-/// Prints a line for each file and function; whether all could be read.
+/// Prints a line for each file and function; whether all could be read. If the files were not `named`, as standard input
+/// where no other was, lines that can do without a name have none.
 ///
 /// # Errors
 /// If a line cannot be written.
-pub(super) fn print(console: &mut Console, settings: Settings, format: Format) -> io::Result<bool> {
+pub(super) fn print(console: &mut Console, settings: Settings, format: Format, named: bool) -> io::Result<bool> {
     let Settings { functions, threads, files, files_from, json, walk, .. } = settings;
     let names = match files_from {
         Some(list) => Names::Listed(Listed::new(list)),
@@ -31,6 +32,10 @@ pub(super) fn print(console: &mut Console, settings: Settings, format: Format) -
         }
         written = functions.iter().enumerate().try_for_each(|(i, function)| match &digested {
             Ok(file) if json => console.line(&json::line(name, *function, None, Ok(&file.digests[i]))?),
+            Ok(file) if format.encoding == Encoding::Raw => console.line(file.digests[i].as_bytes()),
+            Ok(file) if is_legacy(*function) && !format.tag => {
+                console.line(&legacy_line(named.then_some(name), *function, &file.digests[i], file.bytes, format))
+            }
             Ok(file) => console.line(&line(name, *function, &file.digests[i], format)),
             Err(error) if json => console.line(&json::line(name, *function, None, Err(error))?),
             Err(_) => Ok(()),
@@ -42,7 +47,10 @@ pub(super) fn print(console: &mut Console, settings: Settings, format: Format) -
 
 /// A line as coreutils prints it.
 fn line(name: &[u8], function: Function, digest: &Digest, format: Format) -> Vec<u8> {
-    let digest = digest.to_hex();
+    let digest = match format.encoding {
+        Encoding::Base64 => digest.to_base64(),
+        Encoding::Hex | Encoding::Raw => digest.to_hex(),
+    };
     let mut line = Vec::with_capacity(digest.len() + name.len() + 16);
     let escaped = !format.zero && escape::is_needed(name);
     if escaped {
@@ -63,6 +71,23 @@ fn line(name: &[u8], function: Function, digest: &Digest, format: Format) -> Vec
     if format.tag {
         line.extend_from_slice(b") = ");
         line.extend_from_slice(digest.as_bytes());
+    }
+    line.push(if format.zero { 0 } else { b'\n' });
+    line
+}
+
+/// A line of one of the sums of old, as `cksum` and `sum` print it: the sum, how long the file is, and its name as it is.
+fn legacy_line(name: Option<&[u8]>, function: Function, digest: &Digest, bytes: u64, format: Format) -> Vec<u8> {
+    let sum = digest.as_bytes().iter().fold(0, |sum, &byte| sum << 8 | u32::from(byte));
+    let sum_and_length = match function {
+        Function::Other(Other::Bsd) => format!("{sum:05} {:5}", bytes.div_ceil(1024)),
+        Function::Other(Other::Sysv) => format!("{sum} {}", bytes.div_ceil(512)),
+        _ => format!("{sum} {bytes}"),
+    };
+    let mut line = sum_and_length.into_bytes();
+    if let Some(name) = name {
+        line.push(b' ');
+        line.extend_from_slice(name);
     }
     line.push(if format.zero { 0 } else { b'\n' });
     line

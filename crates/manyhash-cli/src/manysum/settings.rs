@@ -27,6 +27,8 @@ pub(super) struct Settings {
     pub(super) walk: Option<Walk>,
     /// The tool that lists are read as by.
     pub(super) dialect: Dialect,
+    /// Whether the vectors that are hashed with are named.
+    pub(super) debug: bool,
 }
 
 /// What to do with the files.
@@ -46,6 +48,17 @@ pub(super) struct Format {
     pub(super) binary: bool,
     /// Ended by NUL, and then names need no escapes.
     pub(super) zero: bool,
+    pub(super) encoding: Encoding,
+}
+
+/// How a digest is written.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+pub(super) enum Encoding {
+    #[default]
+    Hex,
+    Base64,
+    /// Its bytes, and nothing else on the line, which does not end.
+    Raw,
 }
 
 /// What counts, and what is said, when lists are checked.
@@ -83,6 +96,8 @@ pub(super) struct Options {
     pub(super) ignore_missing: bool,
     pub(super) strict: bool,
     pub(super) report: Report,
+    /// Of digests that are printed.
+    pub(super) encoding: Encoding,
 }
 
 /// Options that do not go together, in the words of coreutils 9.1.
@@ -98,6 +113,9 @@ pub(super) enum Conflict {
     ModeWithCheck,
     #[error("the --{0} option is meaningful only when verifying checksums")]
     OnlyWithCheck(&'static str),
+    /// Of coreutils 9.2 and later.
+    #[error("--base64 and --raw are mutually exclusive")]
+    Base64WithRaw,
     /// Of ours: coreutils' tools have one algorithm each.
     #[error("checksums of several algorithms are not verified at once; name the one that the list is of")]
     SeveralWithCheck,
@@ -111,7 +129,7 @@ impl Options {
     /// # Errors
     /// If some do not go together: the conflict that coreutils would name first.
     pub(super) fn task(self) -> Result<Task, Conflict> {
-        let Options { check, binary, tag, zero, ignore_missing, strict, report } = self;
+        let Options { check, binary, tag, zero, ignore_missing, strict, report, encoding } = self;
         let only_with_check = match report {
             _ if check => None,
             _ if ignore_missing => Some("ignore-missing"),
@@ -133,7 +151,7 @@ impl Options {
         } else if check {
             Ok(Task::Check(Policy { ignore_missing, strict, report }))
         } else {
-            Ok(Task::Print(Format { tag, binary: binary == Some(true), zero }))
+            Ok(Task::Print(Format { tag, binary: binary == Some(true), zero, encoding }))
         }
     }
 }

@@ -1,9 +1,13 @@
 //! The tools of GNU coreutils that the program is when it is started under their names.
 
-use super::getopt::{Argument, Arguments, Spec};
-use super::line::{self, Dialect};
-use super::settings::{Conflict, Options, Report, Settings};
-use manyhash::Algorithm;
+mod help;
+mod options;
+
+use super::getopt::{Argument, Arguments};
+use super::line::{Dialect, is_legacy};
+use super::settings::{Conflict, Encoding, Options, Settings};
+use manyhash::{Algorithm, Blake2bLength, Function, Other};
+use options::{Length, Meaning};
 use std::env;
 use std::env::consts::EXE_SUFFIX;
 use std::ffi::{OsStr, OsString};
@@ -13,7 +17,15 @@ use std::path::Path;
 #[derive(Clone, Copy, Debug)]
 pub struct Tool {
     name: &'static str,
-    algorithm: Algorithm,
+    kind: Kind,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Kind {
+    /// Of one algorithm.
+    Sum(Algorithm),
+    B2sum,
+    Cksum,
 }
 
 /// Why there is nothing to do.
@@ -22,6 +34,8 @@ pub(super) enum Stop {
     Text(String),
     /// The arguments are wrong: the message on it.
     Wrong(Vec<u8>),
+    /// So are they here, by these messages, after which coreutils does not point at its help.
+    Refused(Vec<Vec<u8>>),
 }
 
 impl From<Conflict> for Stop {
@@ -30,44 +44,38 @@ impl From<Conflict> for Stop {
     }
 }
 
-#[derive(Clone, Copy)]
-enum Meaning {
-    Check,
-    IgnoreMissing,
-    Report(Report),
-    Strict,
-    Tag,
-    Zero,
-    Binary(bool),
-    Help,
-    Version,
+impl Stop {
+    fn refused(message: &str) -> Self {
+        Stop::Refused(vec![message.as_bytes().to_vec()])
+    }
 }
 
-/// In the order of coreutils, which is that of the possibilities for an ambiguous abbreviation.
-const OPTIONS: [Spec<Meaning>; 12] = [
-    Spec { long: "check", short: Some(b'c'), value: Meaning::Check },
-    Spec { long: "ignore-missing", short: None, value: Meaning::IgnoreMissing },
-    Spec { long: "quiet", short: None, value: Meaning::Report(Report::Quiet) },
-    Spec { long: "status", short: None, value: Meaning::Report(Report::Status) },
-    Spec { long: "warn", short: Some(b'w'), value: Meaning::Report(Report::Warn) },
-    Spec { long: "strict", short: None, value: Meaning::Strict },
-    Spec { long: "tag", short: None, value: Meaning::Tag },
-    Spec { long: "zero", short: Some(b'z'), value: Meaning::Zero },
-    Spec { long: "binary", short: Some(b'b'), value: Meaning::Binary(true) },
-    Spec { long: "text", short: Some(b't'), value: Meaning::Binary(false) },
-    Spec { long: "help", short: None, value: Meaning::Help },
-    Spec { long: "version", short: None, value: Meaning::Version },
-];
+/// What the arguments of a tool say.
+#[derive(Default)]
+struct Asked {
+    options: Options,
+    /// If one was named.
+    function: Option<Function>,
+    length: Length,
+    /// If `--tag` or `--untagged` was given, whether it was `--tag` last.
+    tag: Option<bool>,
+    base64: bool,
+    raw: bool,
+    debug: bool,
+    files: Vec<OsString>,
+}
 
 impl Tool {
     /// Every tool.
-    pub const ALL: [Tool; 6] = [
-        Tool { name: "md5sum", algorithm: Algorithm::Md5 },
-        Tool { name: "sha1sum", algorithm: Algorithm::Sha1 },
-        Tool { name: "sha224sum", algorithm: Algorithm::Sha224 },
-        Tool { name: "sha256sum", algorithm: Algorithm::Sha256 },
-        Tool { name: "sha384sum", algorithm: Algorithm::Sha384 },
-        Tool { name: "sha512sum", algorithm: Algorithm::Sha512 },
+    pub const ALL: [Tool; 8] = [
+        Tool { name: "md5sum", kind: Kind::Sum(Algorithm::Md5) },
+        Tool { name: "sha1sum", kind: Kind::Sum(Algorithm::Sha1) },
+        Tool { name: "sha224sum", kind: Kind::Sum(Algorithm::Sha224) },
+        Tool { name: "sha256sum", kind: Kind::Sum(Algorithm::Sha256) },
+        Tool { name: "sha384sum", kind: Kind::Sum(Algorithm::Sha384) },
+        Tool { name: "sha512sum", kind: Kind::Sum(Algorithm::Sha512) },
+        Tool { name: "b2sum", kind: Kind::B2sum },
+        Tool { name: "cksum", kind: Kind::Cksum },
     ];
 
     /// The name that it is started under.
@@ -84,75 +92,100 @@ impl Tool {
 
     /// What the arguments ask of it.
     pub(super) fn settings(self, arguments: impl Iterator<Item = OsString>) -> Result<Settings, Stop> {
-        let posix = env::var_os("POSIXLY_CORRECT").is_some();
-        let mut options = Options::default();
-        let mut files = Vec::new();
-        for argument in Arguments::new(&OPTIONS, arguments, posix) {
-            match argument.map_err(Stop::Wrong)? {
-                Argument::Operand(file) => files.push(file),
-                Argument::Option(Meaning::Check) => options.check = true,
-                Argument::Option(Meaning::IgnoreMissing) => options.ignore_missing = true,
-                Argument::Option(Meaning::Report(report)) => options.report = report,
-                Argument::Option(Meaning::Strict) => options.strict = true,
-                Argument::Option(Meaning::Zero) => options.zero = true,
-                Argument::Option(Meaning::Binary(binary)) => options.binary = Some(binary),
-                Argument::Option(Meaning::Tag) => {
-                    options.tag = true;
-                    options.binary = Some(true);
-                }
-                Argument::Option(Meaning::Help) => return Err(Stop::Text(self.help())),
-                Argument::Option(Meaning::Version) => return Err(Stop::Text(self.version())),
-            }
+        let mut asked = self.read(arguments)?;
+        let (function, dialect) = self.function(&asked)?;
+        asked.options.encoding = match (asked.base64, asked.raw) {
+            (true, true) => return Err(Conflict::Base64WithRaw.into()),
+            (true, false) => Encoding::Base64,
+            (false, true) => Encoding::Raw,
+            (false, false) => Encoding::Hex,
+        };
+        asked.options.tag = match self.kind {
+            // Of lists it takes the option for granted.
+            Kind::Cksum => asked.tag != Some(false) && !asked.options.check && !is_legacy(function),
+            Kind::Sum(_) | Kind::B2sum => asked.tag == Some(true),
+        };
+        let task = asked.options.task()?;
+        if asked.raw && asked.files.len() > 1 {
+            return Err(Stop::refused("the --raw option is not supported with multiple files"));
         }
-        let task = options.task()?;
-        let functions = vec![self.algorithm.into()];
         Ok(Settings {
-            functions,
+            functions: vec![function],
             threads: 0,
             task,
-            files,
+            files: asked.files,
             files_from: None,
             json: false,
             output: None,
             walk: None,
-            dialect: Dialect::Sum,
+            dialect,
+            debug: asked.debug,
         })
+    }
+
+    /// What the arguments say, up to the first that is wrong.
+    fn read(self, arguments: impl Iterator<Item = OsString>) -> Result<Asked, Stop> {
+        let posix = env::var_os("POSIXLY_CORRECT").is_some();
+        let mut asked = Asked::default();
+        for argument in Arguments::new(&options::of(self.kind), arguments, posix) {
+            let (meaning, argument) = match argument.map_err(Stop::Wrong)? {
+                Argument::Option(meaning, argument) => (meaning, argument),
+                Argument::Operand(file) => {
+                    asked.files.push(file);
+                    continue;
+                }
+            };
+            let options = &mut asked.options;
+            match meaning {
+                Meaning::Algorithm => asked.function = Some(options::algorithm(&argument)?),
+                Meaning::Length => asked.length = Length::read(argument)?,
+                Meaning::Check => options.check = true,
+                Meaning::IgnoreMissing => options.ignore_missing = true,
+                Meaning::Report(report) => options.report = report,
+                Meaning::Strict => options.strict = true,
+                Meaning::Zero => options.zero = true,
+                Meaning::Binary(binary) => options.binary = Some(binary),
+                Meaning::Tag => {
+                    asked.tag = Some(true);
+                    // Where lines have tags anyway, nothing else says what they are.
+                    options.binary = if self.kind == Kind::Cksum { None } else { Some(true) };
+                }
+                Meaning::Untagged => asked.tag = Some(false),
+                Meaning::Base64 => asked.base64 = true,
+                Meaning::Raw => asked.raw = true,
+                Meaning::Debug => asked.debug = true,
+                Meaning::Help => return Err(Stop::Text(self.help())),
+                Meaning::Version => return Err(Stop::Text(self.version())),
+            }
+        }
+        Ok(asked)
+    }
+
+    /// The function, and the tool that lists are read as by.
+    fn function(self, asked: &Asked) -> Result<(Function, Dialect), Stop> {
+        let (function, dialect) = match (self.kind, asked.function) {
+            (Kind::Sum(algorithm), _) => return Ok((algorithm.into(), Dialect::Sum)),
+            (Kind::B2sum, _) => (Other::Blake2b(Blake2bLength::MAX).into(), Dialect::B2sum),
+            (Kind::Cksum, Some(function)) => (function, Dialect::CksumOf),
+            (Kind::Cksum, None) => (Other::Crc.into(), Dialect::Cksum),
+        };
+        if let Function::Other(Other::Blake2b(_)) = function {
+            let length = asked.length.of_blake2b()?;
+            // Lines of a list have their own.
+            let length = if asked.options.check { Blake2bLength::MAX } else { length };
+            return Ok((Other::Blake2b(length).into(), dialect));
+        }
+        if asked.length.is_given() {
+            return Err(Stop::refused("--length is only supported with --algorithm=blake2b"));
+        }
+        if is_legacy(function) && asked.options.check && dialect == Dialect::CksumOf {
+            return Err(Stop::refused("--check is not supported with --algorithm={bsd,sysv,crc}"));
+        }
+        Ok((function, dialect))
     }
 
     fn version(self) -> String {
         format!("{} (manyhash) {}\n", self.name, env!("CARGO_PKG_VERSION"))
-    }
-
-    fn help(self) -> String {
-        let Tool { name, algorithm } = self;
-        let tag = line::tag(algorithm.into());
-        format!(
-            "\
-Usage: {name} [OPTION]... [FILE]...
-Print {tag} checksums of FILEs, or check them. This is manysum under the name {name};
-what it prints and accepts is what {name} of GNU coreutils does.
-
-With no FILE, or when FILE is -, standard input is read.
-
-  -b, --binary          put an asterisk before the name: read as binary, which is the same here
-  -t, --text            put a space there; the default
-      --tag             print lines in BSD's form, {tag} (FILE) = CHECKSUM
-  -z, --zero            end lines with NUL instead of a newline, and escape no names
-  -c, --check           take the FILEs for lists of checksums, and check them
-
-With --check only:
-      --ignore-missing  pass over files that do not exist
-      --quiet           print nothing for files that are as listed
-      --status          print nothing for any file: the exit status tells
-      --strict          fail for lines that are improperly formatted too
-  -w, --warn            say which lines are improperly formatted
-
-      --help            print this help and exit
-      --version         print the version and exit
-
-The exit status is 0 if all went well and, with --check, every file is as listed; else 1.
-"
-        )
     }
 }
 
@@ -164,6 +197,7 @@ mod tests {
     fn names() {
         let name = |program: &str| Tool::started_as(program.as_ref()).map(Tool::name);
         assert_eq!(name("md5sum"), Some("md5sum"));
+        assert_eq!(name("./cksum"), Some("cksum"));
         assert_eq!(name("/usr/local/bin/sha512sum"), Some("sha512sum"));
         for other in ["manysum", "md5sum.old", "md5", "md5sum/manysum", ""] {
             assert_eq!(name(other), None, "{other:?}");
