@@ -12,7 +12,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// Install links named md5sum, sha1sum, ..., sha512sum, under which manysum is those tools.
+/// Install links named md5sum, sha1sum, ..., sha512sum, b2sum and cksum, under which manysum is those tools.
 ///
 /// The links are symbolic, and lead to the manysum beside this program: by its name alone if they are in its directory,
 /// so that both may be moved together, else by its whole path. Other files of these names are left alone.

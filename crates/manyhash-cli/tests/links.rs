@@ -26,7 +26,9 @@ fn programs(directory: &Path) -> PathBuf {
 
 /// The lines for all links, each with `after` at its end.
 fn lines(directory: &str, target: &str, after: &str) -> String {
-    ALGORITHMS.iter().map(|algorithm| format!("{directory}/{algorithm}sum -> {target}{after}\n")).collect()
+    let sums = ALGORITHMS.map(|algorithm| format!("{algorithm}sum"));
+    let tools = sums.iter().map(String::as_str).chain(["b2sum", "cksum"]);
+    tools.map(|tool| format!("{directory}/{tool} -> {target}{after}\n")).collect()
 }
 
 #[track_caller]
@@ -69,8 +71,10 @@ fn only_links_of_ours_are_replaced() {
     symlink("/gone/manysum", links.join("sha224sum")).expect("a link");
     fs::create_dir(links.join("sha512sum")).expect("a directory");
     let target = bin.join("manysum").display().to_string();
-    let stdout =
-        format!("links/sha224sum -> {target} (replaced)\nlinks/sha256sum -> {target}\nlinks/sha384sum -> {target}\n");
+    let stdout = format!(
+        "links/sha224sum -> {target} (replaced)\nlinks/sha256sum -> {target}\nlinks/sha384sum -> {target}\n\
+             links/b2sum -> {target}\nlinks/cksum -> {target}\n"
+    );
     let stderr = "manyhash: links/md5sum: is there, and is no link; left as it is\n\
                   manyhash: links/sha1sum: is there, and leads to /usr/bin/busybox; left as it is\n\
                   manyhash: links/sha512sum: is there, and is no link; left as it is\n";
@@ -78,7 +82,7 @@ fn only_links_of_ours_are_replaced() {
     assert_eq!(fs::read(links.join("md5sum")).expect("a file"), b"theirs");
     assert_eq!(fs::read_link(links.join("sha1sum")).expect("a link"), Path::new("/usr/bin/busybox"));
     assert_eq!(fs::read_link(links.join("sha224sum")).expect("a link"), Path::new(&target));
-    assert_eq!(fs::read_dir(&links).expect("a directory").count(), 6);
+    assert_eq!(fs::read_dir(&links).expect("a directory").count(), 8);
 }
 
 #[test]

@@ -5,25 +5,13 @@ mod common;
 
 use assert_cmd::Command;
 use common::{
-    ALGORITHMS, EMPTY, compare, directory, has_coreutils, hostile_files, hostile_names, manysum, manysum_as, name, run,
+    ALGORITHMS, EMPTY, compare, compare_as, directory, has_coreutils, hostile_files, hostile_names, manysum,
+    manysum_as, name, random, run,
 };
 use std::ffi::OsString;
 use std::fs;
 use std::os::unix::fs::symlink;
-use std::path::Path;
 use tempfile::TempDir;
-
-/// What is compared under the tools' names alone: `manysum` has other options beside theirs, and clap's words for wrong
-/// ones.
-#[track_caller]
-fn compare_as<A: AsRef<std::ffi::OsStr>>(tool: &str, directory: &Path, arguments: &[A], input: &[u8]) {
-    if has_coreutils(tool) {
-        let [ours, theirs] =
-            [manysum_as(tool), Command::new(tool)].map(|program| run(program, directory, arguments, input));
-        let shown: Vec<_> = arguments.iter().map(|argument| argument.as_ref().display().to_string()).collect();
-        assert_eq!(ours, theirs, "{shown:?}");
-    }
-}
 
 /// A directory with files, some of hostile names, and lists of them in several states.
 fn tree() -> TempDir {
@@ -152,13 +140,7 @@ fn every_pair_of_options() {
 #[test]
 fn many_options() {
     let directory = tree();
-    let mut state = 0x2545_f491_4f6c_dd1d_u64;
-    let mut random = |below: usize| {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        usize::try_from(state >> 33).expect("31 bits") % below
-    };
+    let mut random = random();
     for _ in 0..300 {
         let mut arguments: Vec<&str> = (0..2 + random(4)).map(|_| OPTIONS[random(OPTIONS.len())]).collect();
         arguments.insert(random(arguments.len()), LISTS[random(LISTS.len())]);

@@ -67,6 +67,30 @@ pub fn compare<A: AsRef<OsStr>>(algorithm: &str, directory: &Path, arguments: &[
     assert_eq!(outcome, expected, "as manysum, {:?}", shown());
 }
 
+/// Runs a tool of coreutils and `manysum` under its name, and compares all they say and return: for what is wrong or means
+/// something else to `manysum` under its own.
+#[cfg(unix)]
+#[track_caller]
+pub fn compare_as<A: AsRef<OsStr>>(tool: &str, directory: &Path, arguments: &[A], input: &[u8]) {
+    if has_coreutils(tool) {
+        let [ours, theirs] =
+            [manysum_as(tool), Command::new(tool)].map(|program| run(program, directory, arguments, input));
+        let shown: Vec<_> = arguments.iter().map(|argument| argument.as_ref().display().to_string()).collect();
+        assert_eq!(ours, theirs, "{tool} {shown:?}");
+    }
+}
+
+/// Numbers below the one that is asked for, the same ones in every run.
+pub fn random() -> impl FnMut(usize) -> usize {
+    let mut state = 0x2545_f491_4f6c_dd1d_u64;
+    move |below| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        usize::try_from(state >> 33).expect("31 bits") % below
+    }
+}
+
 /// Messages of `manysum` under another program's name.
 fn with_program(messages: &[u8], program: &str) -> Vec<u8> {
     let lines = messages.split_inclusive(|&byte| byte == b'\n');

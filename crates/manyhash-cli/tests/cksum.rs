@@ -1,0 +1,166 @@
+//! What `manysum` prints and checks under the name `cksum` that coreutils 9.1 has not, and its sums of old by known answers.
+#![cfg(unix)]
+
+mod common;
+
+use common::{directory, manysum, manysum_as, run};
+use std::fs;
+use std::path::Path;
+use tempfile::TempDir;
+
+/// Digests of "123456789".
+const B2: &str = "16e0bf1f85594a11e75030981c0b670370b3ad83a43f49ae58a2fd6f6513cde9";
+const MD5: &str = "25f9e794323b453885f5181f1b624d0b";
+
+/// A directory with a few files.
+fn tree() -> TempDir {
+    let directory = directory();
+    for (name, content) in [("e", ""), ("f", "123456789"), ("new\nline", "123456789")] {
+        fs::write(directory.path().join(name), content).expect("a file");
+    }
+    directory
+}
+
+/// What it does: status, standard output, standard error.
+fn cksum(root: &Path, arguments: &[&str], input: &[u8]) -> (Option<i32>, String, String) {
+    let outcome = run(manysum_as("cksum"), root, arguments, input);
+    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+    (outcome.status, text(outcome.stdout), text(outcome.stderr))
+}
+
+/// `cksum` says the same of the sums of old as `manysum` does.
+#[test]
+fn sums_of_old() {
+    let directory = tree();
+    let root = directory.path();
+    for (algorithm, hex, file, input) in [
+        // POSIX's cksum; sum -r and sum -s of GNU coreutils.
+        ("crc", "377a6011", "930766865 9 f\n4294967295 0 e\n", "930766865 9\n"),
+        ("bsd", "d16f", "53615     1 f\n00000     0 e\n", "53615     1\n"),
+        ("sysv", "01dd", "477 1 f\n0 0 e\n", "477 1\n"),
+    ] {
+        for program in ["manysum", "cksum"] {
+            let said = |arguments: &[&str], input: &[u8]| {
+                let outcome = run(manysum_as(program), root, &[&["-a", algorithm], arguments].concat(), input);
+                assert_eq!((outcome.status, outcome.stderr.len()), (Some(0), 0), "{program} {algorithm}");
+                String::from_utf8(outcome.stdout).expect("UTF-8")
+            };
+            assert_eq!(said(&["f", "e"], b""), file);
+            assert_eq!(said(&[], b"123456789"), input);
+            assert_eq!(said(&["-"], b"123456789"), input.replace('\n', " -\n"));
+            assert_eq!(said(&["-z", "new\nline"], b""), input.replace('\n', " new\nline\0"));
+        }
+        // Where another form is asked for, the sum is a digest as any other.
+        let tag = algorithm.to_uppercase();
+        let tagged = manysum(root, &["-a", algorithm, "--tag", "f"], b"").stdout;
+        assert_eq!(String::from_utf8_lossy(&tagged), format!("{tag} (f) = {hex}\n"));
+        let several = manysum(root, &["-a", &format!("md5,{algorithm}"), "f"], b"").stdout;
+        assert_eq!(String::from_utf8_lossy(&several), format!("MD5 (f) = {MD5}\n{tag} (f) = {hex}\n"));
+        let json = manysum(root, &["-a", algorithm, "--json", "f"], b"").stdout;
+        let due = format!("{{\"name\":\"f\",\"algorithm\":\"{algorithm}\",\"digest\":\"{hex}\"}}\n");
+        assert_eq!(String::from_utf8_lossy(&json), due);
+        assert_eq!(manysum(root, &["-a", algorithm, "-c"], &tagged).stdout, b"f: OK\n");
+    }
+}
+
+/// coreutils 9.2 and later.
+#[test]
+fn base64_and_raw() {
+    let directory = tree();
+    let root = directory.path();
+    let printed = |arguments: &[&str]| cksum(root, arguments, b"").1;
+    // RFC 1321, A.5: MD5 of nothing; RFC 4648 by hand.
+    assert_eq!(printed(&["-a", "md5", "--base64", "e"]), "MD5 (e) = 1B2M2Y8AsgTpgAmY7PhCfg==\n");
+    assert_eq!(printed(&["-a", "md5", "--base64", "--untagged", "-z", "e"]), "1B2M2Y8AsgTpgAmY7PhCfg==  e\0");
+    assert_eq!(printed(&["-a", "blake2b", "-l8", "--base64", "f"]), "BLAKE2b-8 (f) = +w==\n");
+    // The sums of old have no digests to write otherwise.
+    assert_eq!(printed(&["--base64", "f"]), "930766865 9 f\n");
+
+    let raw =
+        |arguments: &[&str]| run(manysum_as("cksum"), root, &[&["--raw"], arguments].concat(), b"123456789").stdout;
+    assert_eq!(raw(&[]), 930_766_865_u32.to_be_bytes());
+    assert_eq!(raw(&["-a", "bsd", "f"]), 53_615_u16.to_be_bytes());
+    assert_eq!(raw(&["-a", "sysv", "-z", "f"]), 477_u16.to_be_bytes());
+    assert_eq!(raw(&["-a", "blake2b", "-l8", "-"]), [0xfb]);
+
+    let refused = |arguments: &[&str], message: &str| {
+        assert_eq!(cksum(root, arguments, b""), (Some(1), String::new(), format!("cksum: {message}\n")));
+    };
+    let hint = "\nTry 'cksum --help' for more information.";
+    refused(&["--raw", "e", "f"], "the --raw option is not supported with multiple files");
+    refused(&["--raw", "--base64", "f"], &format!("--base64 and --raw are mutually exclusive{hint}"));
+    refused(&["--raw", "gone"], "gone: No such file or directory");
+}
+
+#[test]
+fn base64_is_checked() {
+    let directory = tree();
+    let root = directory.path();
+    for algorithm in ["md5", "sha1", "sha224", "sha256", "sha384", "sha512", "blake2b", "sm3"] {
+        for length in [&[][..], &["-l8"], &["-l16"], &["-l24"], &["-l32"]] {
+            if algorithm != "blake2b" && !length.is_empty() {
+                continue;
+            }
+            let list = cksum(root, &[&["-a", algorithm, "--base64", "f", "new\nline"], length].concat(), b"").1;
+            let due = (Some(0), "f: OK\n\\new\\nline: OK\n".to_owned(), String::new());
+            assert_eq!(cksum(root, &["-c"], list.as_bytes()), due, "{list}");
+            assert_eq!(cksum(root, &["-c", "-a", algorithm], list.as_bytes()), due, "{list}");
+        }
+    }
+    let checked = |list: &str, arguments: &[&str]| cksum(root, &[&["-c"], arguments].concat(), list.as_bytes()).1;
+    assert_eq!(checked("1B2M2Y8AsgTpgAmY7PhCfg==  e\n", &["-a", "md5"]), "e: OK\n");
+    // The same bytes, by digits that no encoder writes.
+    assert_eq!(checked("MD5 (e) = 1B2M2Y8AsgTpgAmY7PhCfh==\n", &[]), "e: FAILED\n");
+    for digits in
+        ["1B2M2Y8AsgTpgAmY7PhCfg", "1B2M2Y8AsgTpgAmY7PhCfg=", "1B2M2Y8AsgTpgAmY7PhCf===", "1B2M2Y8A_gTpgAmY7PhCfg=="]
+    {
+        let (status, said, _) = cksum(root, &["-c"], format!("MD5 (e) = {digits}\n").as_bytes());
+        assert_eq!((status, said.as_str()), (Some(1), ""), "{digits}");
+    }
+    // The other tools know no base64.
+    let outcome = run(manysum_as("md5sum"), root, &["-c"], b"1B2M2Y8AsgTpgAmY7PhCfg==  e\n");
+    assert_eq!((outcome.status, outcome.stdout.len()), (Some(1), 0));
+}
+
+/// Where `cksum` is better than coreutils 9.1.
+#[test]
+fn what_is_not_as_with_coreutils() {
+    let directory = tree();
+    let root = directory.path();
+    // The few digits would pass for a match of the whole.
+    let few = format!("MD5-8 (f) = 25\nMD5-64 (f) = {}\nSHA256-8 (f) = 15\n", &MD5[..16]);
+    assert_eq!(cksum(root, &["-c", "--quiet"], few.as_bytes()).0, Some(1));
+    // Of BLAKE2b no other lengths and functions are meant by these.
+    let list = format!("BLAKE2bp-256 (f) = {B2}\nBLAKE2bx (f) = {B2}\nBLAKE2b-0x100 (f) = {B2}\n");
+    assert_eq!(run(manysum_as("b2sum"), root, &["-c"], list.as_bytes()).status, Some(1));
+    // It takes what it cannot read for an empty file.
+    let said = (Some(1), String::new(), "cksum: .: Is a directory\n".to_owned());
+    assert_eq!(cksum(root, &["."], b""), said);
+    // It refuses these without a word.
+    let (status, said, why) = cksum(root, &["-b", "f"], b"");
+    assert_eq!((status, said.as_str()), (Some(1), ""));
+    assert!(why.starts_with("cksum: invalid option -- 'b'\n"), "{why}");
+}
+
+#[test]
+fn help_version_and_debug() {
+    let directory = tree();
+    let root = directory.path();
+    for (tool, own) in [("b2sum", "-b, --binary"), ("cksum", "-a, --algorithm=TYPE")] {
+        for arguments in [&["--help"][..], &["-l", "8", "--he", "--foo"]] {
+            let help = run(manysum_as(tool), root, arguments, b"");
+            let text = String::from_utf8(help.stdout).expect("UTF-8");
+            assert!(
+                text.starts_with(&format!("Usage: {tool} "))
+                    && text.contains(own)
+                    && text.contains("-l, --length=BITS")
+            );
+            assert_eq!((help.status, help.stderr.len()), (Some(0), 0));
+        }
+        let version = run(manysum_as(tool), root, &["--version"], b"").stdout;
+        assert!(version.starts_with(format!("{tool} (manyhash) ").as_bytes()));
+    }
+    let backend = manyhash::backend().expect("a backend");
+    assert_eq!(cksum(root, &["--debug", "-a", "md5", "f"], b"").2, format!("cksum: using {backend}\n"));
+    assert_eq!(cksum(root, &["--debug", "-a", "sm3", "f"], b"").2, "");
+}
