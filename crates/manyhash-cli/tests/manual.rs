@@ -47,6 +47,8 @@ fn manual_pages() {
     assert_eq!((outcome.status, outcome.stdout, outcome.stderr), (Some(0), Vec::new(), Vec::new()));
     for (page, text) in [
         ("manysum.1", "ignore\\-missing"),
+        ("manysum.1", "b2sum or cksum"),
+        ("manyhash-install-links.1", "b2sum and cksum"),
         ("manyhash.1", "speed"),
         ("manyhash-speed.1", "seconds"),
         ("manyhash-simulate.1", "producers"),

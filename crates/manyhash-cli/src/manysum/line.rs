@@ -10,8 +10,9 @@
 //! Spaces and tabs before it do not count, and after them a backslash says that the name is escaped. A name ends at a
 //! NUL, for no file's name has one.
 
+use super::cksum::{is_base64, tagged_function};
 use crate::escape::unescape;
-use manyhash::{Algorithm, Blake2bLength, Digest, Function, Other};
+use manyhash::{Blake2bLength, Digest, Function, Other};
 
 /// What a function is called in BSD's form, and in messages. BSD and Perl's shasum write SHA512/256.
 pub(super) fn tag(function: Function) -> String {
@@ -139,42 +140,6 @@ impl Parser {
     }
 }
 
-/// Whether digits have the form of so many bytes in base64 with padding.
-fn is_base64(digits: &[u8], bytes: usize) -> bool {
-    let significant = (4 * bytes).div_ceil(3);
-    let is_digit = |&byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/');
-    digits.len() == bytes.div_ceil(3) * 4
-        && digits[..significant].iter().all(is_digit)
-        && digits[significant..].iter().all(|&byte| byte == b'=')
-}
-
-/// The function that `cksum` takes the tag of a line for. The sums of old are not checked.
-fn tagged_function(line: &[u8]) -> Option<Function> {
-    let end = line.iter().position(|byte| matches!(byte, b' ' | b'\t' | b'-' | b'(')).unwrap_or(line.len());
-    let of_tag = |&function: &Function| !is_legacy(function) && tag(function).as_bytes() == &line[..end];
-    CKSUM.into_iter().find(of_tag)
-}
-
-/// Whether a function is one of the sums of old, whose lines have no digest and no escapes.
-pub(super) fn is_legacy(function: Function) -> bool {
-    matches!(function, Function::Other(Other::Crc | Other::Bsd | Other::Sysv))
-}
-
-/// The functions that `cksum` has, in its order.
-pub(super) const CKSUM: [Function; 11] = [
-    Function::Other(Other::Bsd),
-    Function::Other(Other::Sysv),
-    Function::Other(Other::Crc),
-    Function::Lanes(Algorithm::Md5),
-    Function::Lanes(Algorithm::Sha1),
-    Function::Lanes(Algorithm::Sha224),
-    Function::Lanes(Algorithm::Sha256),
-    Function::Lanes(Algorithm::Sha384),
-    Function::Lanes(Algorithm::Sha512),
-    Function::Other(Other::Blake2b(Blake2bLength::MAX)),
-    Function::Other(Other::Sm3),
-];
-
 /// The digits and the name of a line after its tag.
 fn tagged(line: &[u8]) -> Option<(&[u8], &[u8])> {
     let line = line.strip_prefix(b" ").unwrap_or(line).strip_prefix(b"(")?;
@@ -196,6 +161,7 @@ fn before_nul(text: &[u8]) -> &[u8] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use manyhash::Algorithm;
 
     const HEX: &str = "d41d8cd98f00b204e9800998ecf8427e";
 

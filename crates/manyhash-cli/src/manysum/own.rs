@@ -19,6 +19,9 @@ use std::process::ExitCode;
 ///
 /// With no FILE, or when FILE is -, read standard input. Lines are those of GNU coreutils' sha256sum and its siblings,
 /// in the order of the arguments.
+///
+/// Started as md5sum, sha1sum, sha224sum, sha256sum, sha384sum, sha512sum, b2sum or cksum, by a link of that name such as
+/// manyhash install-links makes, it is that tool of GNU coreutils.
 #[derive(Parser)]
 #[command(name = "manysum", version, infer_long_args = true, args_override_self = true)]
 struct Arguments {

@@ -1,6 +1,7 @@
 //! Prints checksums.
 
-use super::line::{is_legacy, tag};
+use super::cksum::is_legacy;
+use super::line::tag;
 use super::names::{Listed, Names};
 use super::settings::{Encoding, Format, Settings};
 use super::{json, tree};

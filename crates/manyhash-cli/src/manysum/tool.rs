@@ -3,8 +3,9 @@
 mod help;
 mod options;
 
+use super::cksum::is_legacy;
 use super::getopt::{Argument, Arguments};
-use super::line::{Dialect, is_legacy};
+use super::line::Dialect;
 use super::settings::{Conflict, Encoding, Options, Settings};
 use manyhash::{Algorithm, Blake2bLength, Function, Other};
 use options::{Length, Meaning};

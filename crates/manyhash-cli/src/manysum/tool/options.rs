@@ -1,8 +1,8 @@
 //! The options of the tools, and what some of them take.
 
 use super::{Kind, Stop};
+use crate::manysum::cksum::CKSUM;
 use crate::manysum::getopt::Spec;
-use crate::manysum::line::CKSUM;
 use crate::manysum::settings::Report;
 use crate::quote::quote_argument;
 use manyhash::{Blake2bLength, Function};
