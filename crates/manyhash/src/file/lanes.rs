@@ -109,7 +109,7 @@ impl<'s, 'a, 'f, T> Lanes<'s, 'a, 'f, T> {
     fn advance(&mut self) -> u64 {
         let mut bytes = 0;
         let chunks = self.chunks.iter().zip(&self.files).map(|(buffer, open)| {
-            let chunk = open.file.bytes(buffer);
+            let chunk = open.file.chunk(buffer);
             bytes += chunk.len() as u64;
             chunk
         });

@@ -159,7 +159,7 @@ impl OpenFile {
     }
 
     /// The bytes that were got, of which those that were read are in `buffer`.
-    pub(super) fn bytes<'a>(&'a self, buffer: &'a [u8]) -> &'a [u8] {
+    pub(super) fn chunk<'a>(&'a self, buffer: &'a [u8]) -> &'a [u8] {
         match &self.chunk {
             Chunk::Buffer(filled) => &buffer[..*filled],
             #[cfg(all(feature = "map", target_os = "linux"))]
@@ -315,3 +315,6 @@ impl Read for OpenFile {
         Ok(read)
     }
 }
+
+#[cfg(test)]
+mod tests;
