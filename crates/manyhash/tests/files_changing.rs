@@ -76,7 +76,7 @@ fn long_files_by_whichever_way() {
 fn truncation_and_growth() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let content = bytes(3 << 20);
-    let steady: Vec<_> = (0..12).map(|i| write(folder.path(), &i.to_string(), &content)).collect();
+    let steady: Vec<_> = (0..6).map(|i| write(folder.path(), &i.to_string(), &content)).collect();
     let due = md5(&content);
     let changing = write(folder.path(), "changing", &content);
     let ended = AtomicBool::new(false);
@@ -94,7 +94,7 @@ fn truncation_and_growth() {
         });
         let (mut read, mut unsettled, mut failed) = (0, 0, 0);
         for files in all_ways() {
-            for turn in 0..60 {
+            for turn in 0..40 {
                 let results = digest(&files.threads(1 + turn % 2), paths(sources.iter().copied()));
                 for (i, result) in results.into_iter().enumerate() {
                     match result {
