@@ -3,11 +3,7 @@
 //! Started under the name of one of those tools, as by a link, it is that tool.
 
 mod check;
-mod cksum;
 mod getopt;
-mod json;
-mod line;
-mod list;
 mod names;
 mod own;
 mod print;

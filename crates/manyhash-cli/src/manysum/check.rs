@@ -1,10 +1,10 @@
 //! Checks the checksums of lists.
 
-use super::json;
-use super::line::{self, Listed, Parser};
-use super::list::{Entry, List};
 use super::settings::{Policy, Report, Settings};
 use crate::console::{Console, reason};
+use crate::lists::json;
+use crate::lists::line::{self, Listed, Parser};
+use crate::lists::read::{Entry, List};
 use crate::quote::quote;
 use crate::{escape, name, reading};
 use manyhash::{Digest, Function};

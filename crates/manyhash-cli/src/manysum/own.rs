@@ -1,11 +1,11 @@
 //! The arguments of `manysum` under its own name.
 
-use super::line::Dialect;
 use super::names::FilesFrom;
 use super::select::{self, Globs, Selection};
 use super::settings::{Conflict, Encoding, Format, Options, Report, Settings, Task};
 use super::tree::Walk;
 use crate::arguments;
+use crate::lists::line::Dialect;
 use clap::parser::ValueSource;
 use clap::{ArgAction, ArgMatches, Command, CommandFactory, FromArgMatches, Parser};
 use globset::Glob;

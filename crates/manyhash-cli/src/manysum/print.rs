@@ -1,11 +1,12 @@
 //! Prints checksums.
 
-use super::cksum::is_legacy;
-use super::line::tag;
 use super::names::{Listed, Names};
 use super::settings::{Encoding, Format, Settings};
-use super::{json, tree};
+use super::tree;
 use crate::console::{Console, reason};
+use crate::lists::cksum::is_legacy;
+use crate::lists::json;
+use crate::lists::line::tag;
 use crate::{escape, name, reading};
 use manyhash::{Digest, Function, Other};
 use std::io;

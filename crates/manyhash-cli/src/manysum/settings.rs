@@ -1,8 +1,8 @@
 //! What is asked for, by whichever name the program was started.
 
-use super::line::Dialect;
 use super::names::FilesFrom;
 use super::tree::Walk;
+use crate::lists::line::Dialect;
 use manyhash::Function;
 use std::ffi::OsString;
 use std::path::PathBuf;

@@ -3,10 +3,10 @@
 mod help;
 mod options;
 
-use super::cksum::is_legacy;
 use super::getopt::{Argument, Arguments};
-use super::line::Dialect;
 use super::settings::{Conflict, Encoding, Options, Settings};
+use crate::lists::cksum::is_legacy;
+use crate::lists::line::Dialect;
 use manyhash::{Algorithm, Blake2bLength, Function, Other};
 use options::{Length, Meaning};
 use std::env;

@@ -1,7 +1,7 @@
 //! What the tools say of themselves.
 
 use super::{Kind, Tool};
-use crate::manysum::line;
+use crate::lists::line;
 
 const LENGTH: &str = "\
   -l, --length=BITS     make digests of BLAKE2b so long: a multiple of 8, at most 512; with --check,

@@ -1,7 +1,7 @@
 //! The options of the tools, and what some of them take.
 
 use super::{Kind, Stop};
-use crate::manysum::cksum::CKSUM;
+use crate::lists::cksum::CKSUM;
 use crate::manysum::getopt::Spec;
 use crate::manysum::settings::Report;
 use crate::quote::quote_argument;

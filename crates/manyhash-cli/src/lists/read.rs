@@ -9,7 +9,7 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 
 /// What a line of a list says.
-pub(super) enum Entry {
+pub(crate) enum Entry {
     /// What the digest of a file should be.
     File(Listed),
     /// Nothing: the line of this number, the first being 1, is no properly formatted one of this function.
@@ -20,7 +20,7 @@ pub(super) enum Entry {
 ///
 /// As an iterator it yields those of one function, with the source of each file, and reads no further than it is asked; an
 /// improperly formatted line has a source that fails. After the last, `read` says whether there were more.
-pub(super) struct List<'a> {
+pub(crate) struct List<'a> {
     parser: &'a mut Parser,
     reader: BufReader<Box<dyn Read + Send>>,
     is_stdin: bool,
@@ -32,12 +32,12 @@ pub(super) struct List<'a> {
     /// The first line of the function after.
     ahead: Option<(Entry, Source)>,
     /// Whether it could be read to its end.
-    pub(super) read: io::Result<()>,
+    pub(crate) read: io::Result<()>,
 }
 
 impl<'a> List<'a> {
     /// Opens the list of this name; `-` is standard input.
-    pub(super) fn open(name: &OsStr, parser: &'a mut Parser) -> io::Result<Self> {
+    pub(crate) fn open(name: &OsStr, parser: &'a mut Parser) -> io::Result<Self> {
         let is_stdin = name == "-";
         let reader = if is_stdin { standard::input()? } else { Box::new(File::open(name)?) };
         let reader = BufReader::with_capacity(64 * 1024, reader);
@@ -45,7 +45,7 @@ impl<'a> List<'a> {
     }
 
     /// Goes on to the lines of the next function, which it returns; none if there are no more.
-    pub(super) fn next_function(&mut self) -> Option<Function> {
+    pub(crate) fn next_function(&mut self) -> Option<Function> {
         self.ahead = self.next_entry();
         let (Entry::File(Listed { function, .. }) | Entry::Improper(_, function)) = &self.ahead.as_ref()?.0;
         self.function = Some(*function);

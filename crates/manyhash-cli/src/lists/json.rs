@@ -25,7 +25,7 @@ struct Record<'a> {
 ///
 /// # Errors
 /// If it cannot be written as JSON, which there is no cause for in what it holds.
-pub(super) fn line(
+pub(crate) fn line(
     name: &[u8],
     function: Function,
     status: Option<&'static str>,

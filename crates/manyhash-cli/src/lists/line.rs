@@ -15,7 +15,7 @@ use crate::escape::unescape;
 use manyhash::{Blake2bLength, Digest, Function, Other};
 
 /// What a function is called in BSD's form, and in messages. BSD and Perl's shasum write SHA512/256.
-pub(super) fn tag(function: Function) -> String {
+pub(crate) fn tag(function: Function) -> String {
     match function {
         Function::Lanes(algorithm) => algorithm.name().to_ascii_uppercase().replace('-', "/"),
         // As b2sum and cksum write it.
@@ -26,7 +26,7 @@ pub(super) fn tag(function: Function) -> String {
 
 /// The tool that lines are read as by.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Dialect {
+pub(crate) enum Dialect {
     /// `md5sum` and its like: digests in hexadecimal, of one function.
     Sum,
     /// `b2sum`: each line says how long its digest is, by its tag or its digits.
@@ -39,15 +39,15 @@ pub(super) enum Dialect {
 
 /// What a line says.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Listed {
-    pub(super) function: Function,
-    pub(super) digest: Digest,
+pub(crate) struct Listed {
+    pub(crate) function: Function,
+    pub(crate) digest: Digest,
     /// Of the file, in bytes.
-    pub(super) name: Vec<u8>,
+    pub(crate) name: Vec<u8>,
 }
 
 /// Reads lines of lists.
-pub(super) struct Parser {
+pub(crate) struct Parser {
     dialect: Dialect,
     /// Of the lines; where they may be of any, that of the last tag.
     function: Function,
@@ -60,17 +60,17 @@ pub(super) struct Parser {
 }
 
 impl Parser {
-    pub(super) fn new(function: Function, dialect: Dialect) -> Self {
+    pub(crate) fn new(function: Function, dialect: Dialect) -> Self {
         Parser { dialect, function, tag: tag(function), one_separator: None }
     }
 
     /// The function that lines are of now.
-    pub(super) fn function(&self) -> Function {
+    pub(crate) fn function(&self) -> Function {
         self.function
     }
 
     /// What a line says, which has no newline; none if it is improperly formatted.
-    pub(super) fn parse(&mut self, line: &[u8]) -> Option<Listed> {
+    pub(crate) fn parse(&mut self, line: &[u8]) -> Option<Listed> {
         let line = skip_white(line);
         let (escaped, line) = match line.strip_prefix(b"\\") {
             Some(line) => (true, line),

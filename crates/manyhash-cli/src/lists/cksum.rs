@@ -4,7 +4,7 @@ use super::line::tag;
 use manyhash::{Algorithm, Blake2bLength, Function, Other};
 
 /// The functions that `cksum` has, in its order.
-pub(super) const CKSUM: [Function; 11] = [
+pub(crate) const CKSUM: [Function; 11] = [
     Function::Other(Other::Bsd),
     Function::Other(Other::Sysv),
     Function::Other(Other::Crc),
@@ -19,19 +19,19 @@ pub(super) const CKSUM: [Function; 11] = [
 ];
 
 /// Whether a function is one of the sums of old, whose lines have no digest and no escapes.
-pub(super) fn is_legacy(function: Function) -> bool {
+pub(crate) fn is_legacy(function: Function) -> bool {
     matches!(function, Function::Other(Other::Crc | Other::Bsd | Other::Sysv))
 }
 
 /// The function that `cksum` takes the tag of a line for. The sums of old are not checked.
-pub(super) fn tagged_function(line: &[u8]) -> Option<Function> {
+pub(crate) fn tagged_function(line: &[u8]) -> Option<Function> {
     let end = line.iter().position(|byte| matches!(byte, b' ' | b'\t' | b'-' | b'(')).unwrap_or(line.len());
     let of_tag = |&function: &Function| !is_legacy(function) && tag(function).as_bytes() == &line[..end];
     CKSUM.into_iter().find(of_tag)
 }
 
 /// Whether digits have the form of so many bytes in base64 with padding.
-pub(super) fn is_base64(digits: &[u8], bytes: usize) -> bool {
+pub(crate) fn is_base64(digits: &[u8], bytes: usize) -> bool {
     let significant = (4 * bytes).div_ceil(3);
     let is_digit = |&byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/');
     digits.len() == bytes.div_ceil(3) * 4
