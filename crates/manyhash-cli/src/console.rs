@@ -4,9 +4,10 @@ use crate::name;
 use crate::output::Output;
 use crate::quote::quote;
 use crate::whole_file::WholeFile;
+use indicatif::ProgressBar;
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::{self, ErrorKind, Seek, Write};
+use std::io::{self, ErrorKind, IsTerminal, Seek, Write};
 use std::process::ExitCode;
 
 /// A program's standard output, or a file in its place, and standard error.
@@ -16,12 +17,28 @@ pub struct Console {
     output: Output,
     /// The file that lines go to in place of standard output, and where they are until the program finishes.
     saved: Option<(WholeFile, File)>,
+    /// What is shown on standard error meanwhile.
+    bar: Option<ProgressBar>,
+    /// Whether standard output would be written across it.
+    is_shared: bool,
 }
 
 impl Console {
     /// That of the program of this name.
     pub fn new(program: impl AsRef<OsStr>) -> Self {
-        Console { program: name::bytes(program.as_ref()).to_vec(), output: Output::stdout(), saved: None }
+        Console {
+            program: name::bytes(program.as_ref()).to_vec(),
+            output: Output::stdout(),
+            saved: None,
+            bar: None,
+            is_shared: false,
+        }
+    }
+
+    /// Takes the bar off the terminal for as long as something else is written to it.
+    pub(crate) fn share_with(&mut self, bar: Option<ProgressBar>) {
+        self.bar = bar;
+        self.is_shared = io::stdout().is_terminal() && self.saved.is_none();
     }
 
     /// Saves lines in `file` instead of writing them to standard output, when the program finishes: not before, so that
@@ -42,16 +59,25 @@ impl Console {
     /// # Errors
     /// If it, or a line before it, cannot be written. The program should stop then, and [`finish`](Self::finish).
     pub fn line(&mut self, line: &[u8]) -> io::Result<()> {
-        self.output.write(line)
+        match &self.bar {
+            Some(bar) if self.is_shared => bar.suspend(|| self.output.write(line)),
+            _ => self.output.write(line),
+        }
     }
 
     /// Writes `PROGRAM: MESSAGE` to standard error, after all lines so far on standard output.
     pub fn message(&mut self, message: impl AsRef<[u8]>) {
         // If standard output fails, the next line or the end of the program says so; if standard error fails, nobody
         // can be told.
-        let _ = self.output.flush();
         let message = [&self.program, &b": "[..], message.as_ref(), b"\n"].concat();
-        let _ = io::stderr().write_all(&message);
+        let mut write = || {
+            let _ = self.output.flush();
+            let _ = io::stderr().write_all(&message);
+        };
+        match &self.bar {
+            Some(bar) => bar.suspend(write),
+            None => write(),
+        }
     }
 
     /// Writes `PROGRAM: MESSAGE`, on wrong arguments, and where to read on them.

@@ -10,6 +10,7 @@ mod scan;
 
 use crate::arguments;
 use crate::console::Console;
+use crate::progress::When;
 use manyhash::{Function, Other};
 use replace::Replacement;
 use std::ffi::OsString;
@@ -53,6 +54,10 @@ pub struct Arguments {
     #[arg(long, group = "replacement")]
     reflink: bool,
 
+    /// Show on standard error how far it is, while files are hashed as a whole
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    progress: When,
+
     /// Do not ask before anything is deleted or replaced
     #[arg(long, requires = "replacement")]
     yes: bool,
@@ -76,7 +81,9 @@ fn run(console: &mut Console, arguments: &Arguments) -> io::Result<bool> {
         console.file_error(name, error);
     };
     let files = scan::scan(&arguments.directories, |name, error| failed(console, name, error));
-    let groups = find::find(files, arguments.algorithm, arguments.threads, |name, error| failed(console, name, error));
+    let groups = find::find(files, arguments.algorithm, arguments.threads, arguments.progress, |name, error| {
+        failed(console, name, error)
+    });
     for (i, group) in groups.iter().enumerate() {
         let text = if arguments.json { report::json(group)? } else { report::text(group, i == 0) };
         console.line(&text)?;

@@ -18,6 +18,7 @@ pub mod manysum;
 pub mod name;
 mod noise;
 pub mod output;
+pub mod progress;
 pub mod quote;
 mod reading;
 pub mod simulate;

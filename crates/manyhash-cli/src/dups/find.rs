@@ -4,8 +4,8 @@
 //! read as a whole.
 
 use super::scan::Candidate;
+use crate::progress::{Progress, When};
 use crate::{name, reading};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use manyhash::file::Source;
 use manyhash::{Algorithm, Digest, Function};
 use rayon::prelude::*;
@@ -41,6 +41,7 @@ pub(super) fn find(
     files: Vec<Candidate>,
     function: Function,
     threads: usize,
+    progress: When,
     mut failed: impl FnMut(&[u8], &io::Error) + Send,
 ) -> Vec<Group> {
     let alike = groups(files.into_iter().map(|file| (file.size, file))).into_iter().flat_map(|(_, files)| files);
@@ -58,21 +59,23 @@ pub(super) fn find(
     left.extend(short);
     left.sort_unstable_by_key(|file| file.number);
 
-    let progress = progress(left.iter().map(|file| file.size).sum());
+    let progress = Progress::new(progress);
+    progress.set_total(left.iter().map(|file| file.size).sum());
     let mut digests = Vec::with_capacity(left.len());
     let sources = left.into_iter().map(|file| {
+        progress.begin(name::bytes(file.path.as_os_str()));
         let source = Source::Path(file.path.clone());
         (file, source)
     });
-    reading::files(&[function], threads).digest(sources, |file, digested| {
-        progress.inc(file.size);
+    progress.count(reading::files(&[function], threads)).digest(sources, |file, digested| {
+        progress.done();
         match digested {
             Ok(read) => digests.push(((file.size, read.digests[0]), file)),
-            Err(error) => progress.suspend(|| failed(name::bytes(file.path.as_os_str()), &error)),
+            Err(error) => progress.aside(|| failed(name::bytes(file.path.as_os_str()), &error)),
         }
         ControlFlow::Continue(())
     });
-    progress.finish_and_clear();
+    drop(progress);
     groups(digests.into_iter())
         .into_iter()
         .map(|(key, files)| Group {
@@ -109,11 +112,4 @@ fn ends(path: &Path) -> io::Result<Digest> {
     file.seek(SeekFrom::Start(end))?;
     file.take(END as u64).read_to_end(&mut bytes)?;
     Ok(manyhash::digest(Algorithm::Sha256, &bytes))
-}
-
-/// A bar on standard error, where that is a terminal.
-fn progress(bytes: u64) -> ProgressBar {
-    let bar = ProgressBar::with_draw_target(Some(bytes), ProgressDrawTarget::stderr());
-    let style = ProgressStyle::with_template("{bytes} of {total_bytes} {bar:30} {bytes_per_sec}, {eta} left");
-    bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }

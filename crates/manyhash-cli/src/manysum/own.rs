@@ -6,6 +6,7 @@ use super::settings::{Conflict, Encoding, Format, Options, Report, Settings, Tas
 use super::tree::Walk;
 use crate::arguments;
 use crate::lists::line::Dialect;
+use crate::progress::When;
 use clap::parser::ValueSource;
 use clap::{ArgAction, ArgMatches, Command, CommandFactory, FromArgMatches, Parser};
 use globset::Glob;
@@ -128,6 +129,10 @@ struct Arguments {
     #[arg(short, long, value_name = "OUTPUT")]
     output: Option<PathBuf>,
 
+    /// Show on standard error how far it is: bytes, rate, the time left where that is known, and the file
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    progress: When,
+
     #[arg(value_name = "FILE")]
     files: Vec<OsString>,
 }
@@ -145,7 +150,7 @@ pub(super) fn parse() -> Result<Result<Settings, Conflict>, ExitCode> {
     let walk = arguments
         .walk()
         .map_err(|error| arguments::stop(Arguments::command().error(clap::error::ErrorKind::InvalidValue, error)))?;
-    let Arguments { algorithm: functions, threads, files, files_from, from0, json, output, .. } = arguments;
+    let Arguments { algorithm: functions, threads, files, files_from, from0, json, output, progress, .. } = arguments;
     let files_from = files_from.map(|name| FilesFrom { name, zero: from0 });
     let task = options.task().and_then(|task| several(task, functions.len(), options.binary));
     Ok(task.map(|task| Settings {
@@ -157,6 +162,7 @@ pub(super) fn parse() -> Result<Result<Settings, Conflict>, ExitCode> {
         json,
         output,
         walk,
+        progress,
         dialect: Dialect::Sum,
         debug: false,
     }))

@@ -1,16 +1,19 @@
 //! Prints checksums.
 
-use super::names::{Listed, Names};
+use super::names::{FilesFrom, Listed, Names};
 use super::settings::{Encoding, Format, Settings};
 use super::tree;
 use crate::console::{Console, reason};
 use crate::lists::cksum::is_legacy;
 use crate::lists::json;
 use crate::lists::line::tag;
+use crate::progress::{Progress, total};
 use crate::{escape, name, reading};
 use manyhash::{Digest, Function, Other};
+use std::ffi::OsString;
 use std::io;
 use std::ops::ControlFlow;
+use std::path::Path;
 
 /// Prints a line for each file and function; whether all could be read. If the files were not `named`, as standard input
 /// where no other was, lines that can do without a name have none.
@@ -18,14 +21,19 @@ use std::ops::ControlFlow;
 /// # Errors
 /// If a line cannot be written.
 pub(super) fn print(console: &mut Console, settings: Settings, format: Format, named: bool) -> io::Result<bool> {
-    let Settings { functions, threads, files, files_from, json, walk, .. } = settings;
-    let names = match files_from {
-        Some(list) => Names::Listed(Listed::new(list)),
-        None => Names::Arguments(files.into_iter()),
-    };
+    let Settings { functions, threads, files, files_from, json, walk, progress, .. } = settings;
+    let progress = Progress::new(progress);
+    console.share_with(progress.bar());
+    // What is no regular file would be read here, and then not there.
+    if progress.is_shown() && files_from.as_ref().is_none_or(|list| Path::new(&list.name).is_file()) {
+        let (names, walk) = (names(files_from.clone(), files.clone()), walk.clone());
+        progress.find_total(|| total(tree::files(names, walk).map(|(_, source)| source)));
+    }
+    let files = tree::files(names(files_from, files), walk).inspect(|(name, _)| progress.begin(name::bytes(name)));
     let mut all_read = true;
     let mut written = Ok(());
-    reading::files(&functions, threads).digest(tree::files(names, walk), |name, digested| {
+    progress.count(reading::files(&functions, threads)).digest(files, |name, digested| {
+        progress.done();
         let name = name::bytes(&name);
         let digested = digested.map_err(|error| reason(&error));
         if let Err(error) = &digested {
@@ -45,6 +53,14 @@ pub(super) fn print(console: &mut Console, settings: Settings, format: Format, n
         if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     });
     written.map(|()| all_read)
+}
+
+/// The names that arguments give.
+fn names(files_from: Option<FilesFrom>, files: Vec<OsString>) -> Names {
+    match files_from {
+        Some(list) => Names::Listed(Listed::new(list)),
+        None => Names::Arguments(files.into_iter()),
+    }
 }
 
 /// A line as coreutils prints it.

@@ -3,6 +3,7 @@
 use super::names::FilesFrom;
 use super::tree::Walk;
 use crate::lists::line::Dialect;
+use crate::progress::When;
 use manyhash::Function;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -25,6 +26,7 @@ pub(super) struct Settings {
     pub(super) output: Option<PathBuf>,
     /// How directories are walked; without it, they are no files.
     pub(super) walk: Option<Walk>,
+    pub(super) progress: When,
     /// The tool that lists are read as by.
     pub(super) dialect: Dialect,
     /// Whether the vectors that are hashed with are named.

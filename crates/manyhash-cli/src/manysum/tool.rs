@@ -7,6 +7,7 @@ use super::getopt::{Argument, Arguments};
 use super::settings::{Conflict, Encoding, Options, Settings};
 use crate::lists::cksum::is_legacy;
 use crate::lists::line::Dialect;
+use crate::progress::When;
 use manyhash::{Algorithm, Blake2bLength, Function, Other};
 use options::{Length, Meaning};
 use std::env;
@@ -119,6 +120,7 @@ impl Tool {
             json: false,
             output: None,
             walk: None,
+            progress: When::Never,
             dialect,
             debug: asked.debug,
         })
