@@ -65,6 +65,14 @@ impl Console {
         }
     }
 
+    /// Writes all lines so far, for whoever has nothing to say if that fails.
+    ///
+    /// # Errors
+    /// If one cannot be written.
+    pub(crate) fn flush(&mut self) -> io::Result<()> {
+        self.output.flush()
+    }
+
     /// Writes `PROGRAM: MESSAGE` to standard error, after all lines so far on standard output.
     pub fn message(&mut self, message: impl AsRef<[u8]>) {
         // If standard output fails, the next line or the end of the program says so; if standard error fails, nobody

@@ -12,7 +12,7 @@ pub mod escape;
 mod figures;
 #[cfg(unix)]
 pub mod links;
-mod lists;
+pub mod lists;
 pub mod manual;
 pub mod manysum;
 pub mod name;

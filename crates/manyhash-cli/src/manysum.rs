@@ -3,14 +3,17 @@
 //! Started under the name of one of those tools, as by a link, it is that tool.
 
 mod check;
+mod files;
 mod getopt;
 mod names;
 mod own;
 mod print;
 mod select;
 mod settings;
+mod summary;
 mod tool;
 mod tree;
+mod verdict;
 
 use crate::console::Console;
 use crate::name;

@@ -1,10 +1,12 @@
 //! What is known of a file as JSON, an object a line.
 
+use super::{Entry, digest};
+use data_encoding::{HEXLOWER, HEXLOWER_PERMISSIVE};
 use manyhash::{Digest, Function};
-use serde::Serialize;
-use std::fmt::Write;
+use serde::{Deserialize, Serialize};
 use std::io;
 
+/// An object that is written.
 #[derive(Serialize)]
 struct Record<'a> {
     /// The name, with U+FFFD in place of what is not UTF-8.
@@ -12,6 +14,8 @@ struct Record<'a> {
     /// The bytes of a name that is not UTF-8.
     #[serde(skip_serializing_if = "Option::is_none")]
     name_hex: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    size: Option<u64>,
     algorithm: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     status: Option<&'static str>,
@@ -19,6 +23,16 @@ struct Record<'a> {
     digest: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<&'a str>,
+}
+
+/// An object that is read; what else it has is passed over.
+#[derive(Deserialize)]
+struct Listed {
+    name: String,
+    name_hex: Option<String>,
+    size: Option<u64>,
+    algorithm: String,
+    digest: String,
 }
 
 /// The line of a file: its digest, or why it has none; and if it was checked, what came of that.
@@ -31,12 +45,29 @@ pub(crate) fn line(
     status: Option<&'static str>,
     digest: Result<&Digest, &str>,
 ) -> io::Result<Vec<u8>> {
+    write(name, None, function, status, digest)
+}
+
+/// The lines of a file, one for each digest.
+pub(super) fn lines(name: &[u8], size: Option<u64>, digests: &[(Function, Digest)]) -> io::Result<Vec<u8>> {
+    let line = |(function, digest): &(Function, Digest)| write(name, size, *function, None, Ok(digest));
+    Ok(digests.iter().map(line).collect::<io::Result<Vec<_>>>()?.concat())
+}
+
+fn write(
+    name: &[u8],
+    size: Option<u64>,
+    function: Function,
+    status: Option<&'static str>,
+    digest: Result<&Digest, &str>,
+) -> io::Result<Vec<u8>> {
     let record = Record {
         name: &String::from_utf8_lossy(name),
-        name_hex: str::from_utf8(name).is_err().then(|| hex(name)),
+        name_hex: str::from_utf8(name).is_err().then(|| HEXLOWER.encode(name)),
+        size,
         algorithm: function.to_string(),
         status,
-        digest: digest.ok().map(|digest| digest.to_hex().to_string()),
+        digest: digest.ok().map(|digest| digest.to_hex()),
         error: digest.err(),
     };
     let mut line = serde_json::to_vec(&record)?;
@@ -44,10 +75,50 @@ pub(crate) fn line(
     Ok(line)
 }
 
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut hex, byte| {
-        // A string takes all.
-        let _ = write!(hex, "{byte:02x}");
-        hex
-    })
+/// Whether a line is an object, if it is anything.
+pub(super) fn is_object(line: &[u8]) -> bool {
+    line.starts_with(b"{")
+}
+
+/// What a line says; none if it is improperly formatted, or has no digest.
+pub(super) fn entry(line: &[u8]) -> Option<Entry> {
+    let Listed { name, name_hex, size, algorithm, digest: hex } = serde_json::from_slice(line).ok()?;
+    let name = match name_hex {
+        Some(hex) => HEXLOWER_PERMISSIVE.decode(hex.as_bytes()).ok()?,
+        None => name.into_bytes(),
+    };
+    let function = algorithm.parse().ok()?;
+    let digest = digest(function, hex.as_bytes())?;
+    let is_name = !name.is_empty() && !name.contains(&0);
+    is_name.then(|| Entry { name, size, digests: vec![(function, digest)] })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::entry;
+
+    #[test]
+    fn objects() {
+        let name = |name: &str| {
+            let line =
+                format!(r#"{{{name}, "algorithm": "CRC32", "digest": "352441C2", "status": "ok", "more": [{{}}]}}"#);
+            entry(line.as_bytes()).map(|entry| entry.name)
+        };
+        assert_eq!(name(r#""name": "a\nb""#).as_deref(), Some(&b"a\nb"[..]));
+        assert_eq!(name(r#""name": "\ufffd", "name_hex": "78FF", "size": 3"#).as_deref(), Some(&b"x\xff"[..]));
+        for wrong in [
+            r#""no": "name""#,
+            r#""name": """#,
+            r#""name": "a\u0000""#,
+            r#""name": "a", "name_hex": "7""#,
+            r#""name": "a", "name_hex": "00""#,
+            r#""name": "a", "size": -1"#,
+            r#""name": "a", "digest": "352441C2""#,
+        ] {
+            assert_eq!(name(wrong), None, "{wrong}");
+        }
+        for line in ["{", r#"{"name": "a", "algorithm": "crc32", "error": "Permission denied"}"#] {
+            assert_eq!(entry(line.as_bytes()), None);
+        }
+    }
 }

@@ -1,8 +1,8 @@
-//! One line of a list of checksums.
+//! Lines with digits and a name, as the tools of GNU coreutils read them.
 //!
-//! Three forms are read, as GNU coreutils reads them:
+//! Three forms are read:
 //! - its own, `HEX  NAME` and `HEX *NAME`, the asterisk for files read as binary, which is the same here;
-//! - BSD's, `SHA256 (NAME) = HEX`, if the tag is that of the algorithm in use;
+//! - BSD's, `SHA256 (NAME) = HEX`, if the tag is that of the function in use;
 //! - BSD's reversed, `HEX NAME`.
 //!
 //! `b2sum` takes the length of BLAKE2b from each line, and `cksum` the function from each tag, and the digest in base64.
@@ -11,11 +11,12 @@
 //! NUL, for no file's name has one.
 
 use super::cksum::{is_base64, tagged_function};
+use super::{Entry, digest};
 use crate::escape::unescape;
 use manyhash::{Blake2bLength, Digest, Function, Other};
 
 /// What a function is called in BSD's form, and in messages. BSD and Perl's shasum write SHA512/256.
-pub(crate) fn tag(function: Function) -> String {
+pub fn tag(function: Function) -> String {
     match function {
         Function::Lanes(algorithm) => algorithm.name().to_ascii_uppercase().replace('-', "/"),
         // As b2sum and cksum write it.
@@ -26,7 +27,7 @@ pub(crate) fn tag(function: Function) -> String {
 
 /// The tool that lines are read as by.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Dialect {
+pub enum Dialect {
     /// `md5sum` and its like: digests in hexadecimal, of one function.
     Sum,
     /// `b2sum`: each line says how long its digest is, by its tag or its digits.
@@ -37,40 +38,53 @@ pub(crate) enum Dialect {
     Cksum,
 }
 
-/// What a line says.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Listed {
-    pub(crate) function: Function,
-    pub(crate) digest: Digest,
-    /// Of the file, in bytes.
-    pub(crate) name: Vec<u8>,
+/// Whether lines have one separator before the name instead of two: not known before the first line.
+///
+/// The two are not mixed: `HEX  NAME` would be the file ` NAME` to the one and `NAME` to the other, and whoever can name
+/// files could choose. So the first line decides, for all lists.
+#[derive(Clone, Copy, Default, Debug)]
+pub(super) struct Separators {
+    one: Option<bool>,
 }
 
-/// Reads lines of lists.
-pub(crate) struct Parser {
+impl Separators {
+    /// The name after one separator, and maybe another; none if lines are in the other form. The line should be one
+    /// otherwise: it may decide.
+    pub(super) fn name<'a>(&mut self, name: &'a [u8]) -> Option<&'a [u8]> {
+        match name {
+            // The shortest name has one byte.
+            [] => None,
+            [b' ' | b'*', after @ ..] if !after.is_empty() => {
+                let one = *self.one.get_or_insert(false);
+                Some(if one { name } else { after })
+            }
+            _ => (*self.one.get_or_insert(true)).then_some(name),
+        }
+    }
+}
+
+/// Reads lines of lists as a tool does.
+#[derive(Clone, Debug)]
+pub(super) struct Parser {
     dialect: Dialect,
     /// Of the lines; where they may be of any, that of the last tag.
     function: Function,
     tag: String,
-    /// Whether lines have one separator before the name instead of two: not known before the first line.
-    ///
-    /// The two are not mixed: `HEX  NAME` would be the file ` NAME` to the one and `NAME` to the other, and whoever can
-    /// name files could choose. So the first line decides, for all lists.
-    one_separator: Option<bool>,
+    separators: Separators,
 }
 
 impl Parser {
-    pub(crate) fn new(function: Function, dialect: Dialect) -> Self {
-        Parser { dialect, function, tag: tag(function), one_separator: None }
+    pub(super) fn new(function: Function, dialect: Dialect) -> Self {
+        Parser { dialect, function, tag: tag(function), separators: Separators::default() }
     }
 
     /// The function that lines are of now.
-    pub(crate) fn function(&self) -> Function {
+    pub(super) fn function(&self) -> Function {
         self.function
     }
 
     /// What a line says, which has no newline; none if it is improperly formatted.
-    pub(crate) fn parse(&mut self, line: &[u8]) -> Option<Listed> {
+    pub(super) fn parse(&mut self, line: &[u8]) -> Option<Entry> {
         let line = skip_white(line);
         let (escaped, line) = match line.strip_prefix(b"\\") {
             Some(line) => (true, line),
@@ -89,7 +103,7 @@ impl Parser {
             None => self.untagged(line)?,
         };
         let name = if escaped { unescape(name)? } else { before_nul(name).to_vec() };
-        Some(Listed { function, digest, name })
+        Some(Entry { name, size: None, digests: vec![(function, digest)] })
     }
 
     /// The function of a line, and what is left of it after the tag and the length that may follow.
@@ -116,32 +130,29 @@ impl Parser {
             }
             (_, function) => function,
         };
-        // The shortest name has one byte. The line decides on the form only if it is a line at all.
-        let (digest, name) = (self.digest(function, digits)?, &rest[1..]);
-        match name {
-            [] => None,
-            [b' ' | b'*', after @ ..] if !after.is_empty() => {
-                let one_separator = *self.one_separator.get_or_insert(false);
-                Some((function, digest, if one_separator { name } else { after }))
-            }
-            _ => (*self.one_separator.get_or_insert(true)).then_some((function, digest, name)),
-        }
+        // The line decides on the form only if it is a line at all.
+        let digest = self.digest(function, digits)?;
+        Some((function, digest, self.separators.name(&rest[1..])?))
     }
 
     /// The digest that digits stand for, all of them and no more.
     fn digest(&self, function: Function, digits: &[u8]) -> Option<Digest> {
-        let bytes = function.digest_bytes();
-        if digits.len() == 2 * bytes && digits.iter().all(u8::is_ascii_hexdigit) {
-            return Digest::from_hex(digits).ok();
+        match self.dialect {
+            Dialect::Sum | Dialect::B2sum => digest(function, digits),
+            Dialect::CksumOf | Dialect::Cksum => digest_or_base64(function, digits),
         }
-        let base64 = matches!(self.dialect, Dialect::CksumOf | Dialect::Cksum) && is_base64(digits, bytes);
-        // With bits set beyond the last byte they stand for no digest, and match none.
-        base64.then(|| Digest::from_base64(digits).unwrap_or_default())
     }
 }
 
+/// The digest that digits in hexadecimal or base64 stand for, all of them and no more.
+pub(super) fn digest_or_base64(function: Function, digits: &[u8]) -> Option<Digest> {
+    // With bits set beyond the last byte they stand for no digest, and match none.
+    let base64 = || is_base64(digits, function.digest_bytes()).then(|| Digest::from_base64(digits).unwrap_or_default());
+    digest(function, digits).or_else(base64)
+}
+
 /// The digits and the name of a line after its tag.
-fn tagged(line: &[u8]) -> Option<(&[u8], &[u8])> {
+pub(super) fn tagged(line: &[u8]) -> Option<(&[u8], &[u8])> {
     let line = line.strip_prefix(b" ").unwrap_or(line).strip_prefix(b"(")?;
     // A name may hold parentheses, but digits hold none.
     let (name, rest) = line.split_at(line.iter().rposition(|&byte| byte == b')')?);
@@ -149,12 +160,12 @@ fn tagged(line: &[u8]) -> Option<(&[u8], &[u8])> {
     Some((before_nul(hex), name))
 }
 
-fn skip_white(text: &[u8]) -> &[u8] {
+pub(super) fn skip_white(text: &[u8]) -> &[u8] {
     let white = text.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
     &text[white..]
 }
 
-fn before_nul(text: &[u8]) -> &[u8] {
+pub(super) fn before_nul(text: &[u8]) -> &[u8] {
     text.split(|&byte| byte == 0).next().unwrap_or_default()
 }
 
@@ -170,9 +181,10 @@ mod tests {
     }
 
     fn parsed(parser: &mut Parser, line: &str) -> Option<String> {
-        let listed = parser.parse(line.replace("HEX", HEX).as_bytes())?;
-        assert_eq!(listed.digest.to_hex(), HEX);
-        String::from_utf8(listed.name).ok()
+        let Entry { name, digests, .. } = parser.parse(line.replace("HEX", HEX).as_bytes())?;
+        let [(_, digest)] = digests[..] else { panic!("{digests:?}") };
+        assert_eq!(digest.to_hex(), HEX);
+        String::from_utf8(name).ok()
     }
 
     #[track_caller]

@@ -1,127 +1,161 @@
-//! A list of checksums, read while its files are hashed.
+//! A list, read line by line.
 
-use super::line::{Listed, Parser};
-use crate::{name, standard};
+use super::{Accepted, Entry, Parser, bagit, hashdeep, json, sfv};
+use crate::standard;
 use manyhash::Function;
-use manyhash::file::Source;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
 
-/// What a line of a list says.
-pub(crate) enum Entry {
-    /// What the digest of a file should be.
-    File(Listed),
-    /// Nothing: the line of this number, the first being 1, is no properly formatted one of this function.
-    Improper(u64, Function),
+/// A line of a list that is neither empty nor a comment.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Line {
+    /// The first is 1.
+    pub number: u64,
+    /// What it says; if it is improperly formatted, the function that it should be of, where that is one.
+    pub entry: Result<Entry, Option<Function>>,
 }
 
 /// The lines of a list.
 ///
-/// As an iterator it yields those of one function, with the source of each file, and reads no further than it is asked; an
-/// improperly formatted line has a source that fails. After the last, `read` says whether there were more.
-pub(crate) struct List<'a> {
+/// An iterator that reads no further than it is asked. After the last line, [`end`](Self::end) says whether there were
+/// more.
+pub struct List<'a> {
     parser: &'a mut Parser,
+    format: Format,
     reader: BufReader<Box<dyn Read + Send>>,
     is_stdin: bool,
+    bag: Option<PathBuf>,
     line: Vec<u8>,
-    /// Its number, the first being 1.
     number: u64,
-    /// The function whose lines are yielded.
-    function: Option<Function>,
-    /// The first line of the function after.
-    ahead: Option<(Entry, Source)>,
-    /// Whether it could be read to its end.
-    pub(crate) read: io::Result<()>,
+    read: io::Result<()>,
+}
+
+/// What is known of the lines that follow.
+enum Format {
+    /// They are what they look like.
+    Lines,
+    /// The columns of the rows, once they are known.
+    Hashdeep(Option<hashdeep::Columns>),
+    Sfv,
+    Bag(Function),
+}
+
+impl Format {
+    /// That of a list of this name.
+    fn of(name: &OsStr) -> Self {
+        if let Some(function) = bagit::function(name) {
+            return Format::Bag(function);
+        }
+        let is_sfv = Path::new(name).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("sfv"));
+        if is_sfv { Format::Sfv } else { Format::Lines }
+    }
 }
 
 impl<'a> List<'a> {
     /// Opens the list of this name; `-` is standard input.
-    pub(crate) fn open(name: &OsStr, parser: &'a mut Parser) -> io::Result<Self> {
+    ///
+    /// # Errors
+    /// If it cannot be opened.
+    pub fn open(name: &OsStr, parser: &'a mut Parser) -> io::Result<Self> {
         let is_stdin = name == "-";
         let reader = if is_stdin { standard::input()? } else { Box::new(File::open(name)?) };
+        Ok(List { is_stdin, ..Self::new(name, reader, parser) })
+    }
+
+    /// The list of this name, which these are the bytes of.
+    pub fn new(name: &OsStr, reader: Box<dyn Read + Send>, parser: &'a mut Parser) -> Self {
+        let format = if parser.accepted.is_wide() { Format::of(name) } else { Format::Lines };
+        let bag = match format {
+            Format::Bag(_) => Some(Path::new(name).parent().unwrap_or(Path::new("")).to_owned()),
+            _ => None,
+        };
         let reader = BufReader::with_capacity(64 * 1024, reader);
-        Ok(List { parser, reader, is_stdin, line: Vec::new(), number: 0, function: None, ahead: None, read: Ok(()) })
+        List { parser, format, reader, is_stdin: false, bag, line: Vec::new(), number: 0, read: Ok(()) }
     }
 
-    /// Goes on to the lines of the next function, which it returns; none if there are no more.
-    pub(crate) fn next_function(&mut self) -> Option<Function> {
-        self.ahead = self.next_entry();
-        let (Entry::File(Listed { function, .. }) | Entry::Improper(_, function)) = &self.ahead.as_ref()?.0;
-        self.function = Some(*function);
-        self.function
+    /// Whether lines may have digests of different functions.
+    pub fn has_several_functions(&self) -> bool {
+        matches!((self.parser.accepted, &self.format), (Accepted::Any, Format::Lines))
     }
 
-    /// What the line just read says; none if it is a comment or empty.
-    fn entry(&mut self) -> Option<(Entry, Source)> {
-        // Only at the very beginning does `#` begin a comment: elsewhere it may belong to a name.
-        if self.line.starts_with(b"#") {
-            return None;
-        }
+    /// The directory of the bag, if it is the list of one: names are below it.
+    pub fn bag(&self) -> Option<&Path> {
+        self.bag.as_deref()
+    }
+
+    /// Whether it was read to its end, as far as that was asked for.
+    ///
+    /// # Errors
+    /// If a line could not be read.
+    pub fn end(self) -> io::Result<()> {
+        self.read
+    }
+
+    /// What the line just read says, if it is no comment and not empty: an entry, or nothing.
+    fn parse(&mut self) -> Option<Option<Entry>> {
         let line = self.line.strip_suffix(b"\n").unwrap_or(&self.line);
         let line = line.strip_suffix(b"\r").unwrap_or(line);
-        if line.is_empty() {
+        let accepted = self.parser.accepted;
+        if self.number == 1 && line == hashdeep::FIRST && matches!(self.format, Format::Lines) && accepted.is_wide() {
+            self.format = Format::Hashdeep(None);
+        }
+        if line.is_empty() || self.is_comment(line) {
             return None;
         }
-        Some(match self.parser.parse(line) {
-            // A list on standard input cannot name standard input.
-            Some(listed) if !(self.is_stdin && listed.name == b"-") => {
-                let source = source(&listed.name);
-                (Entry::File(listed), source)
+        let entry = match &mut self.format {
+            Format::Lines if accepted.is_wide() && json::is_object(line) => json::entry(line),
+            Format::Lines => self.parser.parse(line),
+            Format::Sfv => sfv::entry(line),
+            Format::Bag(function) => bagit::entry(*function, line),
+            Format::Hashdeep(columns) if line.starts_with(hashdeep::HEADER) => {
+                // Lists that were put behind one another are good if they have the same columns. Others in the middle of a
+                // list may be what the name of a file makes of it.
+                let these = hashdeep::Columns::parse(line);
+                let is_header = line == hashdeep::FIRST || these.is_some() && (columns.is_none() || *columns == these);
+                if columns.is_none() {
+                    *columns = these;
+                }
+                return if is_header { None } else { Some(None) };
             }
-            _ => (
-                Entry::Improper(self.number, self.parser.function()),
-                Source::Failed(io::ErrorKind::InvalidData.into()),
-            ),
-        })
+            Format::Hashdeep(columns) => {
+                columns.as_ref().and_then(|columns| columns.entry(line, |function| accepted.takes(function)))
+            }
+        };
+        let taken = |entry: &Entry| entry.digests.iter().all(|(function, _)| accepted.takes(*function));
+        // A list on standard input cannot name standard input.
+        Some(entry.filter(|entry| taken(entry) && !(self.is_stdin && entry.name == b"-")))
+    }
+
+    fn is_comment(&self, line: &[u8]) -> bool {
+        match self.format {
+            // Only at the very beginning does `#` begin a comment: elsewhere it may belong to a name.
+            Format::Lines | Format::Hashdeep(_) => line.starts_with(b"#"),
+            Format::Sfv => sfv::is_comment(line),
+            Format::Bag(_) => false,
+        }
     }
 }
 
 impl Iterator for List<'_> {
-    type Item = (Entry, Source);
+    type Item = Line;
 
-    fn next(&mut self) -> Option<Self::Item> {
-        let next = self.next_entry()?;
-        // An improperly formatted line goes with any.
-        if let Entry::File(listed) = &next.0
-            && Some(listed.function) != self.function
-        {
-            self.ahead = Some(next);
-            return None;
-        }
-        Some(next)
-    }
-}
-
-impl List<'_> {
-    /// The next line that says anything.
-    fn next_entry(&mut self) -> Option<(Entry, Source)> {
-        if let Some(ahead) = self.ahead.take() {
-            return Some(ahead);
-        }
+    fn next(&mut self) -> Option<Line> {
         while self.read.is_ok() {
             self.line.clear();
             match self.reader.read_until(b'\n', &mut self.line) {
                 Ok(0) => return None,
                 Ok(_) => {
                     self.number += 1;
-                    if let Some(entry) = self.entry() {
-                        return Some(entry);
+                    if let Some(entry) = self.parse() {
+                        let entry = entry.ok_or_else(|| self.parser.function());
+                        return Some(Line { number: self.number, entry });
                     }
                 }
                 Err(error) => self.read = Err(error),
             }
         }
         None
-    }
-}
-
-fn source(name: &[u8]) -> Source {
-    if name == b"-" {
-        return standard::input_source();
-    }
-    match name::from_bytes(name.to_vec()) {
-        Ok(name) => Source::Path(name.into()),
-        Err(error) => Source::Failed(error),
     }
 }

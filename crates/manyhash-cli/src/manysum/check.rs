@@ -1,13 +1,18 @@
 //! Checks the checksums of lists.
 
+use super::files::{Files, Item, Listed, total_bytes};
 use super::settings::{Policy, Report, Settings};
+use super::summary::{self, Summary};
+use super::verdict::Verdict;
 use crate::console::{Console, reason};
-use crate::lists::json;
-use crate::lists::line::{self, Listed, Parser};
-use crate::lists::read::{Entry, List};
+use crate::lists::line::tag;
+use crate::lists::read::List;
+use crate::lists::{Accepted, Parser};
+use crate::progress::Progress;
 use crate::quote::quote;
-use crate::{escape, name, reading};
-use manyhash::{Digest, Function};
+use crate::{name, reading};
+use manyhash::Function;
+use manyhash::file::Digested;
 use std::ffi::OsStr;
 use std::io::{self, ErrorKind};
 use std::ops::ControlFlow;
@@ -18,18 +23,27 @@ use std::ops::ControlFlow;
 /// # Errors
 /// If a line cannot be written.
 pub(super) fn check(console: &mut Console, settings: &Settings, policy: Policy) -> io::Result<bool> {
-    let mut parser = Parser::new(settings.functions[0], settings.dialect);
+    let mut parser = Parser::new(settings.accepted);
+    let mut summary = Summary::start();
+    let progress = Progress::new(settings.progress);
+    console.share_with(progress.bar());
+    if progress.is_shown() {
+        let (lists, accepted) = (settings.files.clone(), settings.accepted);
+        progress.find_total(move || total_bytes(&lists, accepted));
+    }
     let mut well = true;
     for name in &settings.files {
         match List::open(name, &mut parser) {
             Ok(mut list) => {
                 let name = if name == "-" { OsStr::new("standard input") } else { name };
-                let outcome = Outcome::of(console, settings, policy, name, &mut list)?;
-                well &= if list.read.is_err() {
+                let mut outcome =
+                    Outcome { settings, policy, progress: &progress, list: name, counts: Counts::default() };
+                outcome.take(console, &mut summary, &mut list)?;
+                well &= if list.end().is_err() {
                     console.about(name::bytes(name), "read error");
                     false
                 } else {
-                    outcome.conclude(console, policy, name)
+                    outcome.conclude(console)
                 };
             }
             Err(error) => {
@@ -38,111 +52,139 @@ pub(super) fn check(console: &mut Console, settings: &Settings, policy: Policy) 
             }
         }
     }
+    drop(progress);
+    // The tools of coreutils have no such line.
+    let is_tool = matches!(settings.accepted, Accepted::Tool(..));
+    if let (false, Report::All | Report::Warn, Some(line)) = (is_tool, policy.report, summary.line()) {
+        console.flush()?;
+        console.message(line);
+    }
     Ok(well)
 }
 
-/// How many files and lines of a list were what.
+/// What came of a list.
+struct Outcome<'a> {
+    settings: &'a Settings,
+    policy: Policy,
+    progress: &'a Progress,
+    /// Its name in messages.
+    list: &'a OsStr,
+    counts: Counts,
+}
+
+/// How many lines of a list were what.
 #[derive(Default)]
-struct Outcome {
+struct Counts {
     matched: u64,
     mismatched: u64,
     unread: u64,
-    /// Missing files, where they do not count.
+    /// Of missing files, where they do not count.
     ignored: u64,
-    /// Lines that are improperly formatted.
     improper: u64,
 }
 
-impl Outcome {
+impl Outcome<'_> {
     /// Of a list, whose files are printed as they are checked.
-    fn of(
-        console: &mut Console,
-        settings: &Settings,
-        policy: Policy,
-        list_name: &OsStr,
-        list: &mut List<'_>,
-    ) -> io::Result<Self> {
-        let mut outcome = Outcome::default();
+    fn take(&mut self, console: &mut Console, summary: &mut Summary, list: &mut List<'_>) -> io::Result<()> {
+        let mut files = Files::new(list);
         let mut written = Ok(());
-        while written.is_ok()
-            && let Some(function) = list.next_function()
-        {
-            reading::files(&[function], settings.threads).digest(&mut *list, |entry, digested| {
-                let digest = digested.map(|digested| digested.digests[0]);
-                match entry {
-                    Entry::File(Listed { name, digest: listed, .. }) => {
-                        if let Some(verdict) = outcome.judge(console, policy, &name, &listed, digest) {
-                            let line = verdict.line(settings.json, &name, function);
-                            written = line.and_then(|line| console.line(&line));
-                        }
-                    }
-                    Entry::Improper(number, function) => {
-                        outcome.improper += 1;
-                        if policy.report == Report::Warn {
-                            let tag = line::tag(function);
-                            let what = format!(": {number}: improperly formatted {tag} checksum line");
-                            console.message([&*quote(name::bytes(list_name)), what.as_bytes()].concat());
-                        }
-                    }
+        while written.is_ok() {
+            let functions = match files.peek() {
+                Some(Item::File(file)) => file.functions.clone(),
+                Some(Item::Improper(number, function)) => {
+                    self.improper(console, *number, *function);
+                    files.take();
+                    continue;
+                }
+                None => break,
+            };
+            let progress = self.progress;
+            let run = files.run(&functions).inspect(|(item, _)| progress.begin(item.name()));
+            progress.count(reading::files(&functions, self.settings.threads)).digest(run, |item, digested| {
+                progress.done();
+                match item {
+                    Item::File(file) => written = self.file(console, summary, &file, digested),
+                    Item::Improper(number, function) => self.improper(console, number, function),
                 }
                 if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
             });
         }
-        written.map(|()| outcome)
+        written
     }
 
-    /// Counts a file, and returns what to print for it, if anything.
-    fn judge(
+    fn improper(&mut self, console: &mut Console, number: u64, function: Option<Function>) {
+        self.counts.improper += 1;
+        if self.policy.report == Report::Warn {
+            let tag = function.map_or_else(String::new, |function| tag(function) + " ");
+            let what = format!(": {number}: improperly formatted {tag}checksum line");
+            console.message([&*quote(name::bytes(self.list)), what.as_bytes()].concat());
+        }
+    }
+
+    /// Counts a file, and prints what is to be said of it.
+    fn file(
         &mut self,
         console: &mut Console,
-        policy: Policy,
-        name: &[u8],
-        listed: &Digest,
-        digest: io::Result<Digest>,
-    ) -> Option<Verdict> {
-        let verdict = match digest {
-            Ok(digest) if digest == *listed => {
-                self.matched += 1;
-                Verdict::Matched(digest)
-            }
-            Ok(digest) => {
-                self.mismatched += 1;
-                Verdict::Mismatched(digest)
-            }
-            Err(error) if policy.ignore_missing && error.kind() == ErrorKind::NotFound => {
-                self.ignored += 1;
-                return None;
+        summary: &mut Summary,
+        file: &Listed,
+        digested: io::Result<Digested>,
+    ) -> io::Result<()> {
+        let digested = match digested {
+            Err(error) if error.kind() == ErrorKind::NotFound && self.policy.ignore_missing => {
+                self.counts.ignored += file.entries.len() as u64;
+                summary.add(summary::Outcome::Missing, 0);
+                return Ok(());
             }
             Err(error) => {
-                self.unread += 1;
+                let missing = error.kind() == ErrorKind::NotFound;
+                summary.add(if missing { summary::Outcome::Missing } else { summary::Outcome::Unreadable }, 0);
                 let error = reason(&error);
-                console.about(name, &error);
-                Verdict::Unread(error)
+                console.about(&file.name, &error);
+                Err(error)
             }
+            Ok(file) => Ok(file),
         };
-        let said = match policy.report {
-            Report::All | Report::Warn => true,
-            Report::Quiet => !matches!(verdict, Verdict::Matched(_)),
-            Report::Status => false,
-        };
-        said.then_some(verdict)
+        let digests = digested.as_ref().map(|file| &file.digests[..]).map_err(String::as_str);
+        let mut all_match = true;
+        for entry in &file.entries {
+            let verdict = Verdict::of(entry, &file.functions, digests);
+            all_match &= verdict.is_match();
+            *match verdict {
+                Verdict::Unread(..) => &mut self.counts.unread,
+                Verdict::Read(_) if verdict.is_match() => &mut self.counts.matched,
+                Verdict::Read(_) => &mut self.counts.mismatched,
+            } += 1;
+            let is_said = match self.policy.report {
+                Report::All | Report::Warn => true,
+                Report::Quiet => !verdict.is_match(),
+                Report::Status => false,
+            };
+            if is_said {
+                console.line(&verdict.line(self.settings, &file.name)?)?;
+            }
+        }
+        if let Ok(read) = &digested {
+            summary.add(if all_match { summary::Outcome::Matched } else { summary::Outcome::Failed }, read.bytes);
+        }
+        Ok(())
     }
 
     /// Says what counts of the whole list; whether it is good.
-    fn conclude(&self, console: &mut Console, policy: Policy, list_name: &OsStr) -> bool {
-        if self.matched + self.mismatched + self.unread + self.ignored == 0 {
-            console.about(name::bytes(list_name), "no properly formatted checksum lines found");
+    fn conclude(&self, console: &mut Console) -> bool {
+        let Counts { matched, mismatched, unread, ignored, improper } = self.counts;
+        if matched + mismatched + unread + ignored == 0 {
+            console.about(name::bytes(self.list), "no properly formatted checksum lines found");
             return false;
         }
-        if policy.report != Report::Status {
-            warn(console, self.improper, "line is improperly formatted", "lines are improperly formatted");
-            warn(console, self.unread, "listed file could not be read", "listed files could not be read");
-            warn(console, self.mismatched, "computed checksum did NOT match", "computed checksums did NOT match");
-            if policy.ignore_missing && self.matched == 0 {
-                console.about(name::bytes(list_name), "no file was verified");
+        if self.policy.report != Report::Status {
+            warn(console, improper, "line is improperly formatted", "lines are improperly formatted");
+            warn(console, unread, "listed file could not be read", "listed files could not be read");
+            warn(console, mismatched, "computed checksum did NOT match", "computed checksums did NOT match");
+            if self.policy.ignore_missing && matched == 0 {
+                console.about(name::bytes(self.list), "no file was verified");
             }
         }
-        self.matched > 0 && self.mismatched == 0 && self.unread == 0 && !(policy.strict && self.improper > 0)
+        matched > 0 && mismatched == 0 && unread == 0 && !(self.policy.strict && improper > 0)
     }
 }
 
@@ -151,39 +193,5 @@ fn warn(console: &mut Console, count: u64, one: &str, many: &str) {
         0 => {}
         1 => console.message(format!("WARNING: 1 {one}")),
         _ => console.message(format!("WARNING: {count} {many}")),
-    }
-}
-
-/// What came of a file.
-enum Verdict {
-    Matched(Digest),
-    Mismatched(Digest),
-    /// It could not be opened or read, for this reason.
-    Unread(String),
-}
-
-impl Verdict {
-    /// The line that says so.
-    fn line(&self, as_json: bool, name: &[u8], function: Function) -> io::Result<Vec<u8>> {
-        let (words, status, digest) = match self {
-            Verdict::Matched(digest) => ("OK", "ok", Ok(digest)),
-            Verdict::Mismatched(digest) => ("FAILED", "failed", Ok(digest)),
-            Verdict::Unread(error) => ("FAILED open or read", "unreadable", Err(error.as_str())),
-        };
-        if as_json {
-            return json::line(name, function, Some(status), digest);
-        }
-        let mut line = Vec::with_capacity(name.len() + words.len() + 4);
-        // Only a newline makes coreutils 9.1 escape a name here; then all that has an escape is.
-        if name.contains(&b'\n') {
-            line.push(b'\\');
-            escape::escape(name, &mut line);
-        } else {
-            line.extend_from_slice(name);
-        }
-        line.extend_from_slice(b": ");
-        line.extend_from_slice(words.as_bytes());
-        line.push(b'\n');
-        Ok(line)
     }
 }

@@ -5,7 +5,7 @@ use super::select::{self, Globs, Selection};
 use super::settings::{Conflict, Encoding, Format, Options, Report, Settings, Task};
 use super::tree::Walk;
 use crate::arguments;
-use crate::lists::line::Dialect;
+use crate::lists::Accepted;
 use crate::progress::When;
 use clap::parser::ValueSource;
 use clap::{ArgAction, ArgMatches, Command, CommandFactory, FromArgMatches, Parser};
@@ -95,7 +95,9 @@ struct Arguments {
     #[arg(short, long)]
     zero: bool,
 
-    /// Read checksums from the FILEs and check them
+    /// Read checksums from the FILEs and check them: lists of coreutils, BSD, md5deep, hashdeep, SFV, BagIt and rclone,
+    /// and the output of cksum, openssl dgst and --json. Without --algorithm, lists say themselves whose digests they have,
+    /// by tags, headers, their names or the number of digits. What came of all files is said at the end, on standard error
     #[arg(short, long)]
     check: bool,
 
@@ -145,14 +147,18 @@ pub fn command() -> Command {
 /// What the program's arguments ask for; or the status to exit with, as [`arguments::parse`] has it.
 pub(super) fn parse() -> Result<Result<Settings, Conflict>, ExitCode> {
     let matches = Arguments::command().try_get_matches();
-    let parsed = matches.and_then(|matches| Ok((Arguments::from_arg_matches(&matches)?, options(&matches))));
-    let (mut arguments, options) = parsed.map_err(arguments::stop)?;
+    let parsed = matches.and_then(|matches| {
+        let chosen = matches.value_source("algorithm") == Some(ValueSource::CommandLine);
+        Ok((Arguments::from_arg_matches(&matches)?, options(&matches), chosen))
+    });
+    let (mut arguments, options, chosen) = parsed.map_err(arguments::stop)?;
     let walk = arguments
         .walk()
         .map_err(|error| arguments::stop(Arguments::command().error(clap::error::ErrorKind::InvalidValue, error)))?;
     let Arguments { algorithm: functions, threads, files, files_from, from0, json, output, progress, .. } = arguments;
     let files_from = files_from.map(|name| FilesFrom { name, zero: from0 });
     let task = options.task().and_then(|task| several(task, functions.len(), options.binary));
+    let accepted = if chosen { Accepted::Only(functions[0]) } else { Accepted::Any };
     Ok(task.map(|task| Settings {
         functions,
         threads,
@@ -163,7 +169,7 @@ pub(super) fn parse() -> Result<Result<Settings, Conflict>, ExitCode> {
         output,
         walk,
         progress,
-        dialect: Dialect::Sum,
+        accepted,
         debug: false,
     }))
 }

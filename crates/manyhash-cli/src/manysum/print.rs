@@ -7,8 +7,9 @@ use crate::console::{Console, reason};
 use crate::lists::cksum::is_legacy;
 use crate::lists::json;
 use crate::lists::line::tag;
+use crate::lists::style::Style;
 use crate::progress::{Progress, total};
-use crate::{escape, name, reading};
+use crate::{name, reading};
 use manyhash::{Digest, Function, Other};
 use std::ffi::OsString;
 use std::io;
@@ -69,29 +70,8 @@ fn line(name: &[u8], function: Function, digest: &Digest, format: Format) -> Vec
         Encoding::Base64 => digest.to_base64(),
         Encoding::Hex | Encoding::Raw => digest.to_hex(),
     };
-    let mut line = Vec::with_capacity(digest.len() + name.len() + 16);
-    let escaped = !format.zero && escape::is_needed(name);
-    if escaped {
-        line.push(b'\\');
-    }
-    if format.tag {
-        line.extend_from_slice(tag(function).as_bytes());
-        line.extend_from_slice(b" (");
-    } else {
-        line.extend_from_slice(digest.as_bytes());
-        line.extend_from_slice(if format.binary { b" *" } else { b"  " });
-    }
-    if escaped {
-        escape::escape(name, &mut line);
-    } else {
-        line.extend_from_slice(name);
-    }
-    if format.tag {
-        line.extend_from_slice(b") = ");
-        line.extend_from_slice(digest.as_bytes());
-    }
-    line.push(if format.zero { 0 } else { b'\n' });
-    line
+    let tag = format.tag.then(|| tag(function));
+    Style { tag: tag.as_deref(), binary: format.binary, zero: format.zero }.line(name, &digest)
 }
 
 /// A line of one of the sums of old, as `cksum` and `sum` print it: the sum, how long the file is, and its name as it is.

@@ -2,7 +2,7 @@
 
 use super::names::FilesFrom;
 use super::tree::Walk;
-use crate::lists::line::Dialect;
+use crate::lists::Accepted;
 use crate::progress::When;
 use manyhash::Function;
 use std::ffi::OsString;
@@ -11,7 +11,7 @@ use thiserror::Error;
 
 /// Everything that the arguments say.
 pub(super) struct Settings {
-    /// What is computed of each file: one function or more, and one only if they are checked.
+    /// What is computed of each file that is printed.
     pub(super) functions: Vec<Function>,
     /// Threads to hash on at most; 0 is one a core.
     pub(super) threads: usize,
@@ -27,8 +27,8 @@ pub(super) struct Settings {
     /// How directories are walked; without it, they are no files.
     pub(super) walk: Option<Walk>,
     pub(super) progress: When,
-    /// The tool that lists are read as by.
-    pub(super) dialect: Dialect,
+    /// Which lines of lists are read.
+    pub(super) accepted: Accepted,
     /// Whether the vectors that are hashed with are named.
     pub(super) debug: bool,
 }
@@ -119,7 +119,7 @@ pub(super) enum Conflict {
     #[error("--base64 and --raw are mutually exclusive")]
     Base64WithRaw,
     /// Of ours: coreutils' tools have one algorithm each.
-    #[error("checksums of several algorithms are not verified at once; name the one that the list is of")]
+    #[error("several algorithms are not for verifying; name the one that the list is of, or none if it says so itself")]
     SeveralWithCheck,
     #[error("lines of several algorithms are told apart by tags, which --binary and --text are not for")]
     SeveralUntagged,

@@ -5,6 +5,7 @@ mod options;
 
 use super::getopt::{Argument, Arguments};
 use super::settings::{Conflict, Encoding, Options, Settings};
+use crate::lists::Accepted;
 use crate::lists::cksum::is_legacy;
 use crate::lists::line::Dialect;
 use crate::progress::When;
@@ -121,7 +122,7 @@ impl Tool {
             output: None,
             walk: None,
             progress: When::Never,
-            dialect,
+            accepted: Accepted::Tool(function, dialect),
             debug: asked.debug,
         })
     }
