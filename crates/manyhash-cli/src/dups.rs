@@ -9,8 +9,10 @@ mod report;
 mod scan;
 
 use crate::arguments;
+use crate::cache::{Cache, CacheOptions};
 use crate::console::Console;
 use crate::progress::When;
+use find::Search;
 use manyhash::{Function, Other};
 use replace::Replacement;
 use std::ffi::OsString;
@@ -37,6 +39,9 @@ pub struct Arguments {
     /// Hash on at most N threads; 0 is one a core
     #[arg(short = 'j', long, value_name = "N", default_value_t = 0)]
     threads: usize,
+
+    #[command(flatten)]
+    cache: CacheOptions,
 
     /// Print a JSON object a line for each group
     #[arg(long)]
@@ -75,15 +80,30 @@ fn run(console: &mut Console, arguments: &Arguments) -> io::Result<bool> {
         console.message(error.to_string());
         return Ok(false);
     }
+    // Before anything is looked at.
+    let cache = match arguments.cache.open(console) {
+        Ok(cache) => cache,
+        Err(error) => {
+            console.message(error.to_string());
+            return Ok(false);
+        }
+    };
     let mut failures = 0;
     let mut failed = |console: &mut Console, name: &[u8], error: &io::Error| {
         failures += 1;
         console.file_error(name, error);
     };
     let files = scan::scan(&arguments.directories, |name, error| failed(console, name, error));
-    let groups = find::find(files, arguments.algorithm, arguments.threads, arguments.progress, |name, error| {
-        failed(console, name, error)
-    });
+    let search = Search {
+        function: arguments.algorithm,
+        threads: arguments.threads,
+        cache: cache.as_ref(),
+        progress: arguments.progress,
+    };
+    let groups = search.find(files, |name, error| failed(console, name, error));
+    if let Some(Err(error)) = cache.map(Cache::finish) {
+        console.message(error.to_string());
+    }
     for (i, group) in groups.iter().enumerate() {
         let text = if arguments.json { report::json(group)? } else { report::text(group, i == 0) };
         console.line(&text)?;

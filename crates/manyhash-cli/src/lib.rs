@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 pub mod arguments;
+mod cache;
 pub mod completions;
 pub mod console;
 pub mod dups;

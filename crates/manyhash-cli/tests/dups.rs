@@ -9,8 +9,15 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
 
 fn dups(root: &Path, arguments: &[&str]) -> Outcome {
+    dups_with_home(directory().path(), root, arguments)
+}
+
+/// With the cache below another directory.
+fn dups_with_home(home: &Path, root: &Path, arguments: &[&str]) -> Outcome {
     let arguments: Vec<&str> = ["dups"].into_iter().chain(arguments.iter().copied()).collect();
-    run(assert_cmd::cargo::cargo_bin_cmd!("manyhash"), root, &arguments, b"")
+    let mut program = assert_cmd::cargo::cargo_bin_cmd!("manyhash");
+    program.env("XDG_CACHE_HOME", home);
+    run(program, root, &arguments, b"")
 }
 
 fn write(root: &Path, name: &str, content: impl AsRef<[u8]>) {
@@ -216,4 +223,36 @@ fn the_same_digest_is_not_enough() {
         assert_eq!(fs::read(root.join("b")).expect("a file"), content);
     }
     assert_text(&dups(root, &["."]), "", "no duplicates");
+}
+
+#[test]
+fn the_cache_is_where_it_is_named_or_usual_or_nowhere() {
+    let (home, directory) = (directory(), directory());
+    let (home, root) = (home.path(), directory.path());
+    for name in ["a", "b"] {
+        write(root, name, "same");
+    }
+    let (text, summary) = ("4 bytes each:\n./a\n./b\n", "1 duplicate in 1 group, 4 B wasted");
+    let usual = home.join("manyhash/digests");
+    let named = home.join("new/named").display().to_string();
+    assert_text(&dups_with_home(home, root, &["--no-cache", "."]), text, summary);
+    assert_eq!(fs::read_dir(home).expect("a directory").count(), 0);
+    assert_text(&dups_with_home(home, root, &["--cache", &named, "."]), text, summary);
+    assert!(!usual.exists() && Path::new(&named).exists());
+    for _ in 0..2 {
+        assert_text(&dups_with_home(home, root, &["."]), text, summary);
+        assert!(usual.exists());
+    }
+
+    // The usual one is done without; one that was named has to be there.
+    let unusable = "not a cache of this version of manyhash; name another file, or delete it";
+    fs::write(&usual, "precious").expect("a file");
+    let message = format!("digest cache {}: {unusable}", usual.display());
+    let expected = format!("{message}; going on without\nmanyhash: {summary}");
+    assert_text(&dups_with_home(home, root, &["."]), text, &expected);
+    let outcome = dups_with_home(home, root, &["--cache", &usual.display().to_string(), "."]);
+    assert_eq!(String::from_utf8_lossy(&outcome.stderr), format!("manyhash: {message}\n"));
+    assert_eq!((outcome.status, &outcome.stdout[..]), (Some(1), &b""[..]));
+    assert_eq!(fs::read(&usual).expect("a file"), b"precious");
+    assert_eq!(dups(root, &["--cache", "x", "--no-cache", "."]).status, Some(1));
 }

@@ -4,6 +4,7 @@
 //! read as a whole.
 
 use super::scan::Candidate;
+use crate::cache::{Cache, Stamp};
 use crate::progress::{Progress, When};
 use crate::{name, reading};
 use manyhash::file::Source;
@@ -36,55 +37,88 @@ impl Group {
     }
 }
 
-/// Groups of two or more of the files, in the order of their first ones. What cannot be read goes to `failed`.
-pub(super) fn find(
-    files: Vec<Candidate>,
-    function: Function,
-    threads: usize,
-    progress: When,
-    mut failed: impl FnMut(&[u8], &io::Error) + Send,
-) -> Vec<Group> {
-    let alike = groups(files.into_iter().map(|file| (file.size, file))).into_iter().flat_map(|(_, files)| files);
-    // Of files that are hardly longer than their ends all is read at once.
-    let (long, short): (Vec<_>, Vec<_>) = alike.partition(|file| file.size > 2 * END as u64);
-    let ends: Vec<io::Result<Digest>> = long.par_iter().map(|file| ends(&file.path)).collect();
-    let mut read = Vec::new();
-    for (file, ends) in long.into_iter().zip(ends) {
-        match ends {
-            Ok(ends) => read.push(((file.size, ends), file)),
-            Err(error) => failed(name::bytes(file.path.as_os_str()), &error),
-        }
-    }
-    let mut left: Vec<Candidate> = groups(read.into_iter()).into_iter().flat_map(|(_, files)| files).collect();
-    left.extend(short);
-    left.sort_unstable_by_key(|file| file.number);
+/// How files are compared.
+pub(super) struct Search<'a> {
+    pub(super) function: Function,
+    pub(super) threads: usize,
+    pub(super) cache: Option<&'a Cache>,
+    pub(super) progress: When,
+}
 
-    let progress = Progress::new(progress);
-    progress.set_total(left.iter().map(|file| file.size).sum());
-    let mut digests = Vec::with_capacity(left.len());
-    let sources = left.into_iter().map(|file| {
-        progress.begin(name::bytes(file.path.as_os_str()));
-        let source = Source::Path(file.path.clone());
-        (file, source)
-    });
-    progress.count(reading::files(&[function], threads)).digest(sources, |file, digested| {
-        progress.done();
-        match digested {
-            Ok(read) => digests.push(((file.size, read.digests[0]), file)),
-            Err(error) => progress.aside(|| failed(name::bytes(file.path.as_os_str()), &error)),
+impl Search<'_> {
+    /// Groups of two or more of the files, in the order of their first ones. What cannot be read goes to `failed`.
+    pub(super) fn find(&self, files: Vec<Candidate>, mut failed: impl FnMut(&[u8], &io::Error) + Send) -> Vec<Group> {
+        let alike = groups(files.into_iter().map(|file| (file.size, file))).into_iter().flat_map(|(_, files)| files);
+        // Of files that are hardly longer than their ends all is read at once.
+        let (long, short): (Vec<_>, Vec<_>) = alike.partition(|file| file.size > 2 * END as u64);
+        let ends: Vec<io::Result<Digest>> = long.par_iter().map(|file| ends(&file.path)).collect();
+        let mut read = Vec::new();
+        for (file, ends) in long.into_iter().zip(ends) {
+            match ends {
+                Ok(ends) => read.push(((file.size, ends), file)),
+                Err(error) => failed(name::bytes(file.path.as_os_str()), &error),
+            }
         }
-        ControlFlow::Continue(())
-    });
-    drop(progress);
-    groups(digests.into_iter())
-        .into_iter()
-        .map(|(key, files)| Group {
-            size: key.0,
-            function,
-            digest: key.1,
-            files: files.into_iter().map(|file| file.path).collect(),
-        })
-        .collect()
+        let mut left: Vec<Candidate> = groups(read.into_iter()).into_iter().flat_map(|(_, files)| files).collect();
+        left.extend(short);
+        left.sort_unstable_by_key(|file| file.number);
+
+        let digests = self.digests(left, failed);
+        groups(digests.into_iter())
+            .into_iter()
+            .map(|(key, files)| Group {
+                size: key.0,
+                function: self.function,
+                digest: key.1,
+                files: files.into_iter().map(|file| file.path).collect(),
+            })
+            .collect()
+    }
+
+    /// The sizes and digests of all that can be read, in the order of the files.
+    fn digests(
+        &self,
+        files: Vec<Candidate>,
+        mut failed: impl FnMut(&[u8], &io::Error) + Send,
+    ) -> Vec<((u64, Digest), Candidate)> {
+        let functions = [self.function];
+        let known = self.known(&files);
+        let unknown = files.iter().zip(&known).filter(|(_, known)| known.is_none());
+        let progress = Progress::new(self.progress);
+        progress.set_total(unknown.map(|(file, _)| file.size).sum());
+        let mut digests = Vec::with_capacity(files.len());
+        let sources = files.into_iter().zip(known).map(|(file, known)| {
+            progress.begin(name::bytes(file.path.as_os_str()));
+            let source = known.map_or_else(|| Source::Path(file.path.clone()), Source::Known);
+            (file, source)
+        });
+        progress.count(reading::files(&functions, self.threads)).digest(sources, |file, digested| {
+            progress.done();
+            match digested {
+                Ok(read) => {
+                    if let Some(cache) = self.cache {
+                        cache.store(&functions, &read);
+                    }
+                    digests.push(((file.size, read.digests[0]), file));
+                }
+                Err(error) => progress.aside(|| failed(name::bytes(file.path.as_os_str()), &error)),
+            }
+            ControlFlow::Continue(())
+        });
+        drop(progress);
+        digests
+    }
+
+    /// What the cache has of each file, which is looked at once more for that: it may no longer be what was scanned.
+    fn known(&self, files: &[Candidate]) -> Vec<Option<Vec<Digest>>> {
+        let Some(cache) = self.cache else { return vec![None; files.len()] };
+        let reader = cache.reader(&[self.function]);
+        let known = |file: &Candidate| {
+            let metadata = file.path.metadata().ok().filter(|metadata| metadata.len() == file.size)?;
+            reader.find(&Stamp::of(&metadata)?)
+        };
+        files.par_iter().map(known).collect()
+    }
 }
 
 /// Those of one key together, if they are two or more, in the order of their first ones.
@@ -112,4 +146,61 @@ fn ends(path: &Path) -> io::Result<Digest> {
     file.seek(SeekFrom::Start(end))?;
     file.take(END as u64).read_to_end(&mut bytes)?;
     Ok(manyhash::digest(Algorithm::Sha256, &bytes))
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::Search;
+    use crate::cache::{Cache, Stamp};
+    use crate::dups::scan::scan;
+    use crate::progress::When;
+    use manyhash::{Algorithm, Digest, Function};
+    use std::time::Duration;
+
+    const FUNCTION: Function = Function::Lanes(Algorithm::Sha1);
+
+    #[test]
+    fn what_the_cache_knows_is_not_read() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let root = directory.path();
+        let content = b"same".repeat(10_000);
+        let paths = ["a", "b", "c"].map(|name| root.join(name));
+        paths.iter().for_each(|path| std::fs::write(path, &content).expect("a file"));
+        let of = |path| Stamp::of(&std::fs::metadata(path).expect("a file"));
+        if paths.iter().any(|path| of(path).is_none()) {
+            eprintln!("skipped: the clock of this file system is coarse");
+            return;
+        }
+        let groups = |cache: Option<&Cache>| {
+            let files = scan(&[root.as_os_str().to_owned()], |_, error| panic!("{error}"));
+            let search = Search { function: FUNCTION, threads: 0, cache, progress: When::Never };
+            let groups = search.find(files, |_, error| panic!("{error}"));
+            groups.into_iter().map(|group| (group.digest, group.files)).collect::<Vec<_>>()
+        };
+        let home = tempfile::tempdir().expect("a directory");
+        let open = || Cache::open(&home.path().join("digests")).expect("it opens");
+        let digest = manyhash::digest(Algorithm::Sha1, &content);
+        let all = vec![(digest, paths.to_vec())];
+        let known = || open().reader(&[FUNCTION]).find(&of(&paths[0]).expect("a stamp"));
+
+        // They are young, and not remembered.
+        let cache = open();
+        assert_eq!(groups(Some(&cache)), all);
+        cache.finish().expect("it is stored");
+        assert_eq!(known(), None);
+        // Now they are, and a digest that is not theirs shows that it is taken.
+        std::thread::sleep(Duration::from_millis(2100));
+        let cache = open();
+        assert_eq!(groups(Some(&cache)), all);
+        let wrong = Digest::from_bytes(&[7; 20]).expect("a digest");
+        cache.remember(&of(&paths[2]).expect("a stamp"), &[FUNCTION], &[wrong]);
+        cache.finish().expect("it is stored");
+        assert_eq!(known(), Some(vec![digest]));
+        let cache = open();
+        assert_eq!(groups(Some(&cache)), [(digest, paths[..2].to_vec())]);
+        assert_eq!(groups(None), all);
+        // Until it changes.
+        std::fs::write(&paths[2], &content).expect("a file");
+        assert_eq!(groups(Some(&cache)), all);
+    }
 }
