@@ -33,6 +33,10 @@ pub(crate) enum Error {
     Engine(#[from] manyhash::engine::BuildError),
     #[error("the engine: {0}")]
     Job(#[from] manyhash::engine::JobError),
+    #[error("redb: {0}")]
+    Redb(Box<redb::Error>),
+    #[error("LMDB: {0}")]
+    Lmdb(#[from] heed::Error),
     #[error("the picture: {0}")]
     Draw(#[from] plotters::drawing::DrawingAreaErrorKind<std::io::Error>),
     #[error("--plot {path}: {error}", path = path.display())]

@@ -3,7 +3,7 @@
 //! A [load] says which messages are hashed, a [subject] hashes them. Every subject's digests are
 //! [checked](verify) before anything is timed; then all are [measured](measure) in turns, and the medians
 //! [reported](report). What does not fit that (threads that contend, objects from a network, streams) is an
-//! experiment of its own: [`columns`], [`constructions`], [`threads`], [`ingest`] and [`engine`].
+//! experiment of its own: [`columns`], [`constructions`], [`threads`], [`ingest`], [`engine`] and [`store`].
 
 mod columns;
 mod constructions;
@@ -17,6 +17,7 @@ mod messages;
 mod options;
 mod report;
 mod run;
+mod store;
 mod subject;
 mod threads;
 mod verify;
@@ -47,6 +48,8 @@ enum Experiment {
     Constructions(constructions::Args),
     /// Streams of one engine thread beside a batch on one thread
     Engine(engine::Args),
+    /// Databases that the digest cache could be kept in, with a million entries
+    Store(store::Args),
     /// Sends what `ingest` receives
     #[command(hide = true)]
     Sender(ingest::SenderArgs),
@@ -70,6 +73,7 @@ fn run(cli: Cli) -> Result<(), Error> {
         Some(Experiment::Columns(args)) => columns::run(&args),
         Some(Experiment::Constructions(args)) => constructions::run(&args),
         Some(Experiment::Engine(args)) => engine::run(&args),
+        Some(Experiment::Store(args)) => store::run(&args),
         Some(Experiment::Sender(args)) => ingest::send(&args),
     }
 }
