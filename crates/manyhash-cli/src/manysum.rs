@@ -5,14 +5,14 @@
 mod check;
 mod files;
 mod getopt;
-mod names;
+pub(crate) mod names;
 mod own;
 mod print;
 mod select;
 mod settings;
 mod summary;
 mod tool;
-mod tree;
+pub(crate) mod tree;
 mod verdict;
 
 use crate::console::Console;

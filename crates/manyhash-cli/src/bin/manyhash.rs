@@ -3,7 +3,7 @@
 use clap::{CommandFactory, Parser, Subcommand};
 #[cfg(unix)]
 use manyhash_cli::links;
-use manyhash_cli::{arguments, completions, dups, manual, manysum, simulate, speed};
+use manyhash_cli::{arguments, completions, dups, known, manual, manysum, simulate, speed};
 use std::process::ExitCode;
 
 /// Tools around hashing many messages at once.
@@ -20,6 +20,7 @@ enum Tool {
     Dups(dups::Arguments),
     #[cfg(unix)]
     InstallLinks(links::Arguments),
+    Known(known::Arguments),
     Man(manual::Arguments),
     Simulate(simulate::Arguments),
     Speed(speed::Arguments),
@@ -33,6 +34,7 @@ fn main() -> ExitCode {
         Ok(Arguments { tool: Tool::Dups(arguments) }) => dups::main(arguments),
         #[cfg(unix)]
         Ok(Arguments { tool: Tool::InstallLinks(arguments) }) => links::main(arguments),
+        Ok(Arguments { tool: Tool::Known(arguments) }) => known::main(arguments),
         Ok(Arguments { tool: Tool::Man(arguments) }) => manual::main(arguments, programs()),
         Ok(Arguments { tool: Tool::Simulate(arguments) }) => simulate::main(arguments),
         Ok(Arguments { tool: Tool::Speed(arguments) }) => speed::main(arguments),

@@ -8,7 +8,7 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::vec;
 
 /// Names, each with what it stands for.
-pub(super) enum Names {
+pub(crate) enum Names {
     /// Arguments, where `-` is standard input.
     Arguments(vec::IntoIter<OsString>),
     /// The lines of a file.
@@ -25,7 +25,7 @@ pub(super) struct FilesFrom {
 }
 
 /// What such a file names, as `find` prints them: all bytes before the end of a name belong to it, and `-` is a file.
-pub(super) struct Listed {
+pub(crate) struct Listed {
     list: FilesFrom,
     state: State,
 }

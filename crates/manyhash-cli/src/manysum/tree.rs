@@ -10,7 +10,7 @@ use walkdir::{DirEntry, WalkDir};
 
 /// How directories are walked.
 #[derive(Clone, Default)]
-pub(super) struct Walk {
+pub(crate) struct Walk {
     pub(super) selection: Selection,
     /// What symbolic links lead to is taken in their place.
     pub(super) follow: bool,
@@ -26,7 +26,7 @@ pub(super) struct Walk {
 /// in its directories, sorted by the bytes of their names. It is read while the files are taken, and only the entries of
 /// one directory a level are held. What is neither file nor directory is skipped in there: to open a FIFO may wait for
 /// ever, and a symbolic link may lead back. Names that were given are taken for what they are.
-pub(super) fn files(names: Names, walk: Option<Walk>) -> impl Iterator<Item = (OsString, Source)> + Send {
+pub(crate) fn files(names: Names, walk: Option<Walk>) -> impl Iterator<Item = (OsString, Source)> + Send {
     Files { names, walk, directory: None }
 }
 

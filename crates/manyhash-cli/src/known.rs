@@ -1,0 +1,42 @@
+//! The tool `manyhash known`: files that are known by their digests, of which there may be tens of millions.
+//!
+//! `build` gathers the digests of lists, line by line (`record`), sorts them (`digests`) and writes a file (`pages`). In
+//! there they lie so that one is found in one place or two (`layout`), and `match` looks them up in the file (`set_file`)
+//! or, if that takes long, in memory (`set`).
+
+mod build;
+mod digests;
+mod layout;
+mod matching;
+mod pages;
+mod record;
+mod set;
+mod set_file;
+
+use crate::console::Console;
+use clap::Subcommand;
+pub use set::Set;
+use std::process::ExitCode;
+
+/// Tell files that are known by their digests from others.
+#[derive(clap::Args)]
+pub struct Arguments {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Subcommand)]
+enum Task {
+    Build(build::Arguments),
+    Match(matching::Arguments),
+}
+
+/// Runs it, and returns its exit status: 1 if anything went wrong.
+pub fn main(arguments: Arguments) -> ExitCode {
+    let mut console = Console::new("manyhash");
+    let outcome = match arguments.task {
+        Task::Build(arguments) => build::run(&mut console, &arguments),
+        Task::Match(arguments) => matching::run(&mut console, &arguments),
+    };
+    console.finish(outcome)
+}

@@ -1,0 +1,167 @@
+//! `manyhash known match`: the files whose digests are in a set, or are not.
+
+use super::pages::SetError;
+use super::set_file::SetFile;
+use crate::console::{Console, reason};
+use crate::figures::count;
+use crate::lists::json;
+use crate::manysum::{names::Names, tree};
+use crate::{escape, name, reading};
+use std::ffi::OsString;
+use std::io;
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+
+/// Say which files have a digest that is in a set.
+///
+/// Prints a line for each file, `NAME: known` or `NAME: unknown`, or with --known or --unknown the names alone of those
+/// that are. The hash function is that of the set. Directories stand for the regular files in them, sorted by name;
+/// symbolic links in them are not followed. When DIR is -, standard input is read.
+///
+/// Names with a newline, a carriage return or a backslash are escaped, and their lines begin with a backslash, as in lists
+/// of checksums.
+///
+/// The exit status is 0 if all files could be read, whatever they are; else 1.
+#[derive(clap::Args)]
+pub(super) struct Arguments {
+    /// What `manyhash known build` wrote
+    #[arg(value_name = "SET")]
+    set: PathBuf,
+
+    /// Directories, or files
+    #[arg(value_name = "DIR", required = true)]
+    directories: Vec<OsString>,
+
+    /// Print the names of the files that are in the set
+    #[arg(long, group = "wanted")]
+    known: bool,
+
+    /// Print the names of the files that are not
+    #[arg(long, group = "wanted")]
+    unknown: bool,
+
+    /// Hash on at most N threads; 0 is one a core
+    #[arg(short = 'j', long, value_name = "N", default_value_t = 0)]
+    threads: usize,
+
+    /// Print a JSON object a line for each file, with its name, algorithm, digest or error, and its status: known, unknown
+    /// or unreadable
+    #[arg(long, conflicts_with = "zero")]
+    json: bool,
+
+    /// End lines with NUL instead of a newline, and escape no names
+    #[arg(short, long)]
+    zero: bool,
+}
+
+/// Runs it; whether all could be read.
+///
+/// # Errors
+/// If a line cannot be written.
+pub(super) fn run(console: &mut Console, arguments: &Arguments) -> io::Result<bool> {
+    if let Err(error) = manyhash::backend() {
+        console.message(error.to_string());
+        return Ok(false);
+    }
+    let about_set = |console: &mut Console, error: &SetError| {
+        console.about(name::bytes(arguments.set.as_os_str()), &error.to_string());
+        Ok(false)
+    };
+    let mut set = match SetFile::open(&arguments.set) {
+        Ok(set) => set,
+        Err(error) => return about_set(console, &error),
+    };
+    let function = set.function();
+    let mut tally = [0; 3];
+    let mut outcome = Ok(Ok(()));
+    let names = Names::Arguments(arguments.directories.clone().into_iter());
+    let files = tree::files(names, Some(tree::Walk::default()));
+    reading::files(&[function], arguments.threads).digest(files, |name, digested| {
+        let name = name::bytes(&name);
+        let digest = digested.map(|digested| digested.digests[0]).map_err(|error| reason(&error));
+        let status = match &digest {
+            Ok(digest) => match set.contains(digest) {
+                Ok(true) => Status::Known,
+                Ok(false) => Status::Unknown,
+                Err(error) => {
+                    outcome = Ok(Err(error));
+                    return ControlFlow::Break(());
+                }
+            },
+            Err(error) => {
+                console.about(name, error);
+                Status::Unreadable
+            }
+        };
+        tally[status as usize] += 1;
+        let digest = digest.as_ref().map_err(String::as_str);
+        let line = if arguments.json {
+            json::line(name, function, Some(status.word()), digest)
+        } else {
+            Ok(arguments.line(name, status))
+        };
+        let written = line.and_then(|line| if arguments.wants(status) { console.line(&line) } else { Ok(()) });
+        match written {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => {
+                outcome = Err(error);
+                ControlFlow::Break(())
+            }
+        }
+    });
+    if let Err(error) = outcome? {
+        return about_set(console, &error);
+    }
+    let [known, unknown, unreadable] = tally;
+    if !arguments.json {
+        let unread = if unreadable > 0 { format!(", {unreadable} unreadable") } else { String::new() };
+        console.message(format!("{}: {known} known, {unknown} unknown{unread}", count(tally.iter().sum(), "file")));
+    }
+    Ok(unreadable == 0)
+}
+
+/// What a file is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Status {
+    Known,
+    Unknown,
+    Unreadable,
+}
+
+impl Status {
+    fn word(self) -> &'static str {
+        match self {
+            Status::Known => "known",
+            Status::Unknown => "unknown",
+            Status::Unreadable => "unreadable",
+        }
+    }
+}
+
+impl Arguments {
+    /// Whether there is a line for such a file.
+    fn wants(&self, status: Status) -> bool {
+        match status {
+            Status::Known => !self.unknown,
+            Status::Unknown => !self.known,
+            Status::Unreadable => self.json,
+        }
+    }
+
+    /// The line of a file.
+    fn line(&self, name: &[u8], status: Status) -> Vec<u8> {
+        let mut line = Vec::with_capacity(name.len() + 16);
+        if !self.zero && escape::is_needed(name) {
+            line.push(b'\\');
+            escape::escape(name, &mut line);
+        } else {
+            line.extend_from_slice(name);
+        }
+        if !self.known && !self.unknown {
+            line.extend_from_slice(b": ");
+            line.extend_from_slice(status.word().as_bytes());
+        }
+        line.push(if self.zero { 0 } else { b'\n' });
+        line
+    }
+}
