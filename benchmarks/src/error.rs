@@ -21,6 +21,8 @@ pub(crate) enum Error {
         wrong: String,
         expected: String,
     },
+    #[error("wrong answer: {subject}, load lookup, query {query}")]
+    WrongAnswer { subject: &'static str, query: usize },
     #[error("none of the subjects of --subject computes {0}; leave that algorithm out of --algorithm")]
     NoSubject(Algorithm),
     #[error("OpenSSL: {0}")]

@@ -3,7 +3,7 @@
 //! A [load] says which messages are hashed, a [subject] hashes them. Every subject's digests are
 //! [checked](verify) before anything is timed; then all are [measured](measure) in turns, and the medians
 //! [reported](report). What does not fit that (threads that contend, objects from a network, streams) is an
-//! experiment of its own: [`columns`], [`constructions`], [`threads`], [`ingest`], [`engine`] and [`store`].
+//! experiment of its own: [`columns`], [`constructions`], [`engine`], [`ingest`], [`lookup`], [`store`] and [`threads`].
 
 mod columns;
 mod constructions;
@@ -12,6 +12,7 @@ mod engine;
 mod error;
 mod ingest;
 mod load;
+mod lookup;
 mod measure;
 mod messages;
 mod options;
@@ -46,6 +47,8 @@ enum Experiment {
     Columns(columns::Args),
     /// HMAC, PBKDF2 and Merkle trees
     Constructions(constructions::Args),
+    /// Digests looked up in a set of 30 million
+    Lookup(lookup::Args),
     /// Streams of one engine thread beside a batch on one thread
     Engine(engine::Args),
     /// Databases that the digest cache could be kept in, with a million entries
@@ -72,6 +75,7 @@ fn run(cli: Cli) -> Result<(), Error> {
         Some(Experiment::Ingest(args)) => ingest::run(&args),
         Some(Experiment::Columns(args)) => columns::run(&args),
         Some(Experiment::Constructions(args)) => constructions::run(&args),
+        Some(Experiment::Lookup(args)) => lookup::run(&args),
         Some(Experiment::Engine(args)) => engine::run(&args),
         Some(Experiment::Store(args)) => store::run(&args),
         Some(Experiment::Sender(args)) => ingest::send(&args),
