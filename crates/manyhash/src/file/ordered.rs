@@ -51,6 +51,16 @@ struct Results<'a, T> {
     stopped: bool,
 }
 
+impl<T> Results<'_, T> {
+    /// Gives the result that is due to the sink.
+    fn give(&mut self, tag: T, result: io::Result<Digested>) {
+        self.due += 1;
+        if !self.stopped && (self.done)(tag, result).is_break() {
+            self.stopped = true;
+        }
+    }
+}
+
 /// A file with its place in the order.
 pub(super) struct Taken<T> {
     pub(super) number: u64,
@@ -160,11 +170,14 @@ impl<'a, T> Ordered<'a, T> {
     pub(super) fn done(&self, done: impl IntoIterator<Item = (u64, T, io::Result<Digested>)>) {
         let mut results = lock(&self.results);
         let results = &mut *results;
-        results.waiting.extend(done.into_iter().map(|(number, tag, result)| (number, (tag, result))));
-        while let Some((tag, result)) = results.waiting.remove(&results.due) {
-            results.due += 1;
-            if !results.stopped && (results.done)(tag, result).is_break() {
-                results.stopped = true;
+        for (number, tag, result) in done {
+            if number != results.due {
+                results.waiting.insert(number, (tag, result));
+                continue;
+            }
+            results.give(tag, result);
+            while let Some((tag, result)) = results.waiting.remove(&results.due) {
+                results.give(tag, result);
             }
         }
         self.advanced.notify_all();
