@@ -13,6 +13,8 @@
 
 mod error;
 mod guard;
+mod look;
+mod lookups;
 mod options;
 mod record;
 mod stamp;
@@ -23,9 +25,11 @@ mod writer;
 mod tests;
 
 pub(crate) use error::CacheError;
+pub(crate) use look::Look;
+pub(crate) use lookups::Lookups;
 use manyhash::file::Digested;
 use manyhash::{Digest, Function};
-pub(crate) use options::CacheOptions;
+pub(crate) use options::{CacheOption, CacheOptions};
 use record::{Digests, record};
 pub(crate) use stamp::Stamp;
 use std::env;

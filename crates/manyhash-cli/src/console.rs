@@ -106,13 +106,14 @@ impl Console {
 
     /// The exit status: of success if all went well and was written. Nothing is said about a closed pipe: its reader
     /// has seen all that it wants.
-    pub fn finish(mut self, outcome: io::Result<bool>) -> ExitCode {
-        match outcome.and_then(|well| self.output.flush().map(|()| well)) {
-            Ok(well) => {
-                if self.save() && well {
-                    return ExitCode::SUCCESS;
-                }
-            }
+    pub fn finish(self, outcome: io::Result<bool>) -> ExitCode {
+        self.finish_with(outcome.map(|well| u8::from(!well)))
+    }
+
+    /// The same, of programs that have more to say than that something went wrong, which is 1.
+    pub(crate) fn finish_with(mut self, outcome: io::Result<u8>) -> ExitCode {
+        match outcome.and_then(|status| self.output.flush().map(|()| status)) {
+            Ok(status) => return if self.save() { status.into() } else { (status | 1).into() },
             Err(error) if error.kind() == ErrorKind::BrokenPipe => {}
             Err(error) => self.message(format!("write error: {}", reason(&error))),
         }
@@ -130,12 +131,12 @@ impl Console {
     }
 }
 
-/// The system's own words for an error, without the number that Rust appends.
+/// The system's own words for an error, without the number that Rust appends, and the name of a file that is but on the
+/// way to another one's.
 pub fn reason(error: &io::Error) -> String {
     let text = error.to_string();
-    let number = error.raw_os_error().map(|number| format!(" (os error {number})"));
-    match number.as_deref().and_then(|number| text.strip_suffix(number)) {
-        Some(words) => words.to_owned(),
+    match text.split_once(" (os error ") {
+        Some((words, _)) => words.to_owned(),
         None => text,
     }
 }

@@ -11,7 +11,7 @@ mod scan;
 use crate::arguments;
 use crate::cache::{Cache, CacheOptions};
 use crate::console::Console;
-use crate::progress::When;
+use crate::reading::Reading;
 use find::Search;
 use manyhash::{Function, Other};
 use replace::Replacement;
@@ -36,9 +36,8 @@ pub struct Arguments {
     #[arg(short, long, default_value_t = Function::Other(Other::Blake3), help = function_help())]
     algorithm: Function,
 
-    /// Hash on at most N threads; 0 is one a core
-    #[arg(short = 'j', long, value_name = "N", default_value_t = 0)]
-    threads: usize,
+    #[command(flatten)]
+    reading: Reading,
 
     #[command(flatten)]
     cache: CacheOptions,
@@ -58,10 +57,6 @@ pub struct Arguments {
     /// Let all files of a group share the first one's blocks, where the file system can (FICLONE)
     #[arg(long, group = "replacement")]
     reflink: bool,
-
-    /// Show on standard error how far it is, while files are hashed as a whole
-    #[arg(long, value_name = "WHEN", default_value = "auto")]
-    progress: When,
 
     /// Do not ask before anything is deleted or replaced
     #[arg(long, requires = "replacement")]
@@ -94,12 +89,7 @@ fn run(console: &mut Console, arguments: &Arguments) -> io::Result<bool> {
         console.file_error(name, error);
     };
     let files = scan::scan(&arguments.directories, |name, error| failed(console, name, error));
-    let search = Search {
-        function: arguments.algorithm,
-        threads: arguments.threads,
-        cache: cache.as_ref(),
-        progress: arguments.progress,
-    };
+    let search = Search { function: arguments.algorithm, reading: arguments.reading, cache: cache.as_ref() };
     let groups = search.find(files, |name, error| failed(console, name, error));
     if let Some(Err(error)) = cache.map(Cache::finish) {
         console.message(error.to_string());

@@ -15,6 +15,7 @@ pub mod known;
 #[cfg(unix)]
 pub mod links;
 pub mod lists;
+pub mod manifest;
 pub mod manual;
 pub mod manysum;
 pub mod name;
@@ -26,4 +27,5 @@ mod reading;
 pub mod simulate;
 pub mod speed;
 mod standard;
+mod tree;
 mod whole_file;

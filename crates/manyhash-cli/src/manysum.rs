@@ -5,14 +5,11 @@
 mod check;
 mod files;
 mod getopt;
-pub(crate) mod names;
 mod own;
 mod print;
-mod select;
 mod settings;
 mod summary;
 mod tool;
-pub(crate) mod tree;
 mod verdict;
 
 use crate::console::Console;

@@ -1,15 +1,54 @@
 //! How files are read.
 
+use crate::progress::When;
+use clap::ValueEnum;
 use manyhash::Function;
-use manyhash::file::Files;
+use manyhash::file::{Files, Storage};
 
-/// Files, hashed with these functions on so many threads (0 is one a core), and mapped where that is possible: the
-/// programs have no other use for `SIGBUS`.
-pub(crate) fn files(functions: &[Function], threads: usize) -> Files<'_> {
-    let files = Files::new(functions).threads(threads);
-    #[cfg(target_os = "linux")]
-    if let Ok(guard) = manyhash::file::Guard::install() {
-        return files.map(guard);
+/// The options of programs that read files.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub(crate) struct Reading {
+    /// Hash on at most N threads; 0 is one a core
+    #[arg(short = 'j', long, value_name = "N", default_value_t = 0)]
+    pub(crate) threads: usize,
+
+    /// Read from storage of this kind
+    #[arg(long, value_name = "KIND", default_value = "auto")]
+    pub(crate) io: Io,
+
+    /// Show on standard error how far it is
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    pub(crate) progress: When,
+}
+
+/// The kind of storage that files are on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum Io {
+    /// Whichever the system says, of each device
+    Auto,
+    /// Many files are asked for at once
+    Ssd,
+    /// Files are read one at a time, in the order of their places on the disk
+    Hdd,
+}
+
+impl Reading {
+    /// Of a tool of coreutils, which has no such options.
+    pub(crate) const USUAL: Self = Reading { threads: 0, io: Io::Auto, progress: When::Never };
+
+    /// Files, hashed with these functions, and mapped where that is possible: the programs have no other use for
+    /// `SIGBUS`.
+    pub(crate) fn files(self, functions: &[Function]) -> Files<'_> {
+        let storage = match self.io {
+            Io::Auto => Storage::Auto,
+            Io::Ssd => Storage::Ssd,
+            Io::Hdd => Storage::Hdd,
+        };
+        let files = Files::new(functions).threads(self.threads).storage(storage);
+        #[cfg(target_os = "linux")]
+        if let Ok(guard) = manyhash::file::Guard::install() {
+            return files.map(guard);
+        }
+        files
     }
-    files
 }

@@ -16,6 +16,29 @@ pub(crate) struct CacheOptions {
     no_cache: bool,
 }
 
+/// The option of a program that uses the cache if it is told to.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub(crate) struct CacheOption {
+    /// Keep digests of unchanged files in FILE, and read only what has changed; without FILE, in manyhash/digests in
+    /// XDG_CACHE_HOME or ~/.cache
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, conflicts_with = "check")]
+    cache: Option<Option<PathBuf>>,
+}
+
+impl CacheOption {
+    /// Opens the cache, if there should be one.
+    ///
+    /// # Errors
+    /// If it cannot be used.
+    pub(crate) fn open(&self) -> Result<Option<Cache>, CacheError> {
+        match &self.cache {
+            None => Ok(None),
+            Some(Some(path)) => Cache::open(path).map(Some),
+            Some(None) => Cache::open(&Cache::default_path()?).map(Some),
+        }
+    }
+}
+
 impl CacheOptions {
     /// Opens the cache. Where the usual one cannot be used, that is said, and there is none.
     ///

@@ -33,7 +33,19 @@ pub(super) struct Time {
     pub(super) nanoseconds: u32,
 }
 
+#[cfg(unix)]
+impl Time {
+    fn new(seconds: i64, nanoseconds: i64) -> Option<Self> {
+        Some(Time { seconds, nanoseconds: nanoseconds.try_into().ok()? })
+    }
+}
+
 impl Stamp {
+    /// Bytes in the file.
+    pub(crate) fn size(&self) -> u64 {
+        self.size
+    }
+
     /// That of a regular file which is not empty, if it tells its versions apart.
     ///
     /// Empty files are as easily read, and what the system makes up as it is read says that it is empty too.
@@ -45,13 +57,27 @@ impl Stamp {
     #[cfg(unix)]
     pub(crate) fn of(metadata: &Metadata) -> Option<Self> {
         use std::os::unix::fs::MetadataExt;
-        let time = |seconds, nanoseconds: i64| Some(Time { seconds, nanoseconds: nanoseconds.try_into().ok()? });
-        let changed = time(metadata.ctime(), metadata.ctime_nsec())?;
-        let modified = time(metadata.mtime(), metadata.mtime_nsec())?;
-        if !metadata.is_file() || metadata.len() == 0 || changed.nanoseconds.is_multiple_of(COARSE) {
-            return None;
-        }
-        Some(Stamp { device: metadata.dev(), inode: metadata.ino(), size: metadata.size(), modified, changed })
+        let modified = Time::new(metadata.mtime(), metadata.mtime_nsec())?;
+        let changed = Time::new(metadata.ctime(), metadata.ctime_nsec())?;
+        let (device, inode, size) = (metadata.dev(), metadata.ino(), metadata.size());
+        Some(Stamp { device, inode, size, modified, changed }).filter(|stamp| metadata.is_file() && stamp.tells())
+    }
+
+    /// The same of what Linux says.
+    #[cfg(target_os = "linux")]
+    pub(super) fn of_stat(stat: &rustix::fs::Stat) -> Option<Self> {
+        let modified = Time::new(stat.st_mtime, i64::try_from(stat.st_mtime_nsec).ok()?)?;
+        let changed = Time::new(stat.st_ctime, i64::try_from(stat.st_ctime_nsec).ok()?)?;
+        let size = u64::try_from(stat.st_size).ok()?;
+        let is_file = rustix::fs::FileType::from_raw_mode(stat.st_mode).is_file();
+        let stamp = Stamp { device: stat.st_dev, inode: stat.st_ino, size, modified, changed };
+        Some(stamp).filter(|stamp| is_file && stamp.tells())
+    }
+
+    /// Whether it tells a version from others.
+    #[cfg(unix)]
+    fn tells(&self) -> bool {
+        self.size > 0 && !self.changed.nanoseconds.is_multiple_of(COARSE)
     }
 
     /// Without inodes and change times there are none.

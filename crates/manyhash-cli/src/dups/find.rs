@@ -5,8 +5,9 @@
 
 use super::scan::Candidate;
 use crate::cache::{Cache, Stamp};
-use crate::progress::{Progress, When};
-use crate::{name, reading};
+use crate::name;
+use crate::progress::Progress;
+use crate::reading::Reading;
 use manyhash::file::Source;
 use manyhash::{Algorithm, Digest, Function};
 use rayon::prelude::*;
@@ -40,9 +41,8 @@ impl Group {
 /// How files are compared.
 pub(super) struct Search<'a> {
     pub(super) function: Function,
-    pub(super) threads: usize,
+    pub(super) reading: Reading,
     pub(super) cache: Option<&'a Cache>,
-    pub(super) progress: When,
 }
 
 impl Search<'_> {
@@ -84,7 +84,7 @@ impl Search<'_> {
         let functions = [self.function];
         let known = self.known(&files);
         let unknown = files.iter().zip(&known).filter(|(_, known)| known.is_none());
-        let progress = Progress::new(self.progress);
+        let progress = Progress::new(self.reading.progress);
         progress.set_total(unknown.map(|(file, _)| file.size).sum());
         let mut digests = Vec::with_capacity(files.len());
         let sources = files.into_iter().zip(known).map(|(file, known)| {
@@ -92,7 +92,7 @@ impl Search<'_> {
             let source = known.map_or_else(|| Source::Path(file.path.clone()), Source::Known);
             (file, source)
         });
-        progress.count(reading::files(&functions, self.threads)).digest(sources, |file, digested| {
+        progress.count(self.reading.files(&functions)).digest(sources, |file, digested| {
             progress.done();
             match digested {
                 Ok(read) => {
@@ -153,7 +153,7 @@ mod tests {
     use super::Search;
     use crate::cache::{Cache, Stamp};
     use crate::dups::scan::scan;
-    use crate::progress::When;
+    use crate::reading::Reading;
     use manyhash::{Algorithm, Digest, Function};
     use std::time::Duration;
 
@@ -173,7 +173,7 @@ mod tests {
         }
         let groups = |cache: Option<&Cache>| {
             let files = scan(&[root.as_os_str().to_owned()], |_, error| panic!("{error}"));
-            let search = Search { function: FUNCTION, threads: 0, cache, progress: When::Never };
+            let search = Search { function: FUNCTION, reading: Reading::USUAL, cache };
             let groups = search.find(files, |_, error| panic!("{error}"));
             groups.into_iter().map(|group| (group.digest, group.files)).collect::<Vec<_>>()
         };

@@ -5,8 +5,10 @@ use super::set_file::SetFile;
 use crate::console::{Console, reason};
 use crate::figures::count;
 use crate::lists::json;
-use crate::manysum::{names::Names, tree};
-use crate::{escape, name, reading};
+use crate::progress::Progress;
+use crate::reading::Reading;
+use crate::tree::names::Names;
+use crate::{escape, name, tree};
 use std::ffi::OsString;
 use std::io;
 use std::ops::ControlFlow;
@@ -40,9 +42,8 @@ pub(super) struct Arguments {
     #[arg(long, group = "wanted")]
     unknown: bool,
 
-    /// Hash on at most N threads; 0 is one a core
-    #[arg(short = 'j', long, value_name = "N", default_value_t = 0)]
-    threads: usize,
+    #[command(flatten)]
+    reading: Reading,
 
     /// Print a JSON object a line for each file, with its name, algorithm, digest or error, and its status: known, unknown
     /// or unreadable
@@ -76,7 +77,11 @@ pub(super) fn run(console: &mut Console, arguments: &Arguments) -> io::Result<bo
     let mut outcome = Ok(Ok(()));
     let names = Names::Arguments(arguments.directories.clone().into_iter());
     let files = tree::files(names, Some(tree::Walk::default()));
-    reading::files(&[function], arguments.threads).digest(files, |name, digested| {
+    let progress = Progress::new(arguments.reading.progress);
+    console.share_with(progress.bar());
+    let files = files.inspect(|(name, _)| progress.begin(name::bytes(name)));
+    progress.count(arguments.reading.files(&[function])).digest(files, |name, digested| {
+        progress.done();
         let name = name::bytes(&name);
         let digest = digested.map(|digested| digested.digests[0]).map_err(|error| reason(&error));
         let status = match &digest {
@@ -109,6 +114,7 @@ pub(super) fn run(console: &mut Console, arguments: &Arguments) -> io::Result<bo
             }
         }
     });
+    drop(progress);
     if let Err(error) = outcome? {
         return about_set(console, &error);
     }

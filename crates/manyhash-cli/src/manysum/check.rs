@@ -8,9 +8,9 @@ use crate::console::{Console, reason};
 use crate::lists::line::tag;
 use crate::lists::read::List;
 use crate::lists::{Accepted, Parser};
+use crate::name;
 use crate::progress::Progress;
 use crate::quote::quote;
-use crate::{name, reading};
 use manyhash::Function;
 use manyhash::file::Digested;
 use std::ffi::OsStr;
@@ -25,7 +25,7 @@ use std::ops::ControlFlow;
 pub(super) fn check(console: &mut Console, settings: &Settings, policy: Policy) -> io::Result<bool> {
     let mut parser = Parser::new(settings.accepted);
     let mut summary = Summary::start();
-    let progress = Progress::new(settings.progress);
+    let progress = Progress::new(settings.reading.progress);
     console.share_with(progress.bar());
     if progress.is_shown() {
         let (lists, accepted) = (settings.files.clone(), settings.accepted);
@@ -100,7 +100,7 @@ impl Outcome<'_> {
             };
             let progress = self.progress;
             let run = files.run(&functions).inspect(|(item, _)| progress.begin(item.name()));
-            progress.count(reading::files(&functions, self.settings.threads)).digest(run, |item, digested| {
+            progress.count(self.settings.reading.files(&functions)).digest(run, |item, digested| {
                 progress.done();
                 match item {
                     Item::File(file) => written = self.file(console, summary, &file, digested),

@@ -1,12 +1,13 @@
 //! The arguments of `manysum` under its own name.
 
-use super::names::FilesFrom;
-use super::select::{self, Globs, Selection};
 use super::settings::{Conflict, Encoding, Format, Options, Report, Settings, Task};
-use super::tree::Walk;
 use crate::arguments;
+use crate::cache::CacheOption;
 use crate::lists::Accepted;
-use crate::progress::When;
+use crate::reading::Reading;
+use crate::tree::Walk;
+use crate::tree::names::FilesFrom;
+use crate::tree::select::{self, Globs, Selection};
 use clap::parser::ValueSource;
 use clap::{ArgAction, ArgMatches, Command, CommandFactory, FromArgMatches, Parser};
 use globset::Glob;
@@ -75,9 +76,11 @@ struct Arguments {
     #[arg(long, requires = "files_from")]
     from0: bool,
 
-    /// Hash on at most N threads; 0 is one a core
-    #[arg(short = 'j', long, value_name = "N", default_value_t = 0)]
-    threads: usize,
+    #[command(flatten)]
+    reading: Reading,
+
+    #[command(flatten)]
+    cache: CacheOption,
 
     /// Put an asterisk before the name: read as binary, which is the same here
     #[arg(short, long)]
@@ -131,10 +134,6 @@ struct Arguments {
     #[arg(short, long, value_name = "OUTPUT")]
     output: Option<PathBuf>,
 
-    /// Show on standard error how far it is: bytes, rate, the time left where that is known, and the file
-    #[arg(long, value_name = "WHEN", default_value = "auto")]
-    progress: When,
-
     #[arg(value_name = "FILE")]
     files: Vec<OsString>,
 }
@@ -155,20 +154,20 @@ pub(super) fn parse() -> Result<Result<Settings, Conflict>, ExitCode> {
     let walk = arguments
         .walk()
         .map_err(|error| arguments::stop(Arguments::command().error(clap::error::ErrorKind::InvalidValue, error)))?;
-    let Arguments { algorithm: functions, threads, files, files_from, from0, json, output, progress, .. } = arguments;
+    let Arguments { algorithm: functions, reading, cache, files, files_from, from0, json, output, .. } = arguments;
     let files_from = files_from.map(|name| FilesFrom { name, zero: from0 });
     let task = options.task().and_then(|task| several(task, functions.len(), options.binary));
     let accepted = if chosen { Accepted::Only(functions[0]) } else { Accepted::Any };
     Ok(task.map(|task| Settings {
         functions,
-        threads,
+        reading,
+        cache,
         task,
         files,
         files_from,
         json,
         output,
         walk,
-        progress,
         accepted,
         debug: false,
     }))

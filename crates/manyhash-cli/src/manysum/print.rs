@@ -1,15 +1,15 @@
 //! Prints checksums.
 
-use super::names::{FilesFrom, Listed, Names};
 use super::settings::{Encoding, Format, Settings};
-use super::tree;
+use crate::cache::{Cache, Lookups};
 use crate::console::{Console, reason};
 use crate::lists::cksum::is_legacy;
 use crate::lists::json;
 use crate::lists::line::tag;
 use crate::lists::style::Style;
 use crate::progress::{Progress, total};
-use crate::{name, reading};
+use crate::tree::names::{FilesFrom, Listed, Names};
+use crate::{name, tree};
 use manyhash::{Digest, Function, Other};
 use std::ffi::OsString;
 use std::io;
@@ -22,8 +22,17 @@ use std::path::Path;
 /// # Errors
 /// If a line cannot be written.
 pub(super) fn print(console: &mut Console, settings: Settings, format: Format, named: bool) -> io::Result<bool> {
-    let Settings { functions, threads, files, files_from, json, walk, progress, .. } = settings;
-    let progress = Progress::new(progress);
+    let Settings { functions, reading, cache, files, files_from, json, walk, .. } = settings;
+    // Before any file is looked at. The sums of old are printed with sizes, which it has not.
+    let cache = if functions.iter().copied().any(is_legacy) { Ok(None) } else { cache.open() };
+    let cache = match cache {
+        Ok(cache) => cache,
+        Err(error) => {
+            console.message(error.to_string());
+            return Ok(false);
+        }
+    };
+    let progress = Progress::new(reading.progress);
     console.share_with(progress.bar());
     // What is no regular file would be read here, and then not there.
     if progress.is_shown() && files_from.as_ref().is_none_or(|list| Path::new(&list.name).is_file()) {
@@ -31,11 +40,19 @@ pub(super) fn print(console: &mut Console, settings: Settings, format: Format, n
         progress.find_total(|| total(tree::files(names, walk).map(|(_, source)| source)));
     }
     let files = tree::files(names(files_from, files), walk).inspect(|(name, _)| progress.begin(name::bytes(name)));
+    let mut lookups = cache.as_ref().map(|cache| Lookups::new(cache, &functions));
+    let files = files.map(move |(name, source)| match &mut lookups {
+        Some(lookups) => (name, lookups.source(source)),
+        None => (name, source),
+    });
     let mut all_read = true;
     let mut written = Ok(());
-    progress.count(reading::files(&functions, threads)).digest(files, |name, digested| {
+    progress.count(reading.files(&functions)).digest(files, |name, digested| {
         progress.done();
         let name = name::bytes(&name);
+        if let (Some(cache), Ok(digested)) = (&cache, &digested) {
+            cache.store(&functions, digested);
+        }
         let digested = digested.map_err(|error| reason(&error));
         if let Err(error) = &digested {
             all_read = false;
@@ -53,6 +70,9 @@ pub(super) fn print(console: &mut Console, settings: Settings, format: Format, n
         });
         if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     });
+    if let Some(Err(error)) = cache.map(Cache::finish) {
+        console.message(error.to_string());
+    }
     written.map(|()| all_read)
 }
 

@@ -1,9 +1,10 @@
 //! What is asked for, by whichever name the program was started.
 
-use super::names::FilesFrom;
-use super::tree::Walk;
+use crate::cache::CacheOption;
 use crate::lists::Accepted;
-use crate::progress::When;
+use crate::reading::Reading;
+use crate::tree::Walk;
+use crate::tree::names::FilesFrom;
 use manyhash::Function;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -13,8 +14,8 @@ use thiserror::Error;
 pub(super) struct Settings {
     /// What is computed of each file that is printed.
     pub(super) functions: Vec<Function>,
-    /// Threads to hash on at most; 0 is one a core.
-    pub(super) threads: usize,
+    pub(super) reading: Reading,
+    pub(super) cache: CacheOption,
     pub(super) task: Task,
     /// The files as arguments, `-` for standard input.
     pub(super) files: Vec<OsString>,
@@ -26,7 +27,6 @@ pub(super) struct Settings {
     pub(super) output: Option<PathBuf>,
     /// How directories are walked; without it, they are no files.
     pub(super) walk: Option<Walk>,
-    pub(super) progress: When,
     /// Which lines of lists are read.
     pub(super) accepted: Accepted,
     /// Whether the vectors that are hashed with are named.

@@ -5,10 +5,11 @@ mod options;
 
 use super::getopt::{Argument, Arguments};
 use super::settings::{Conflict, Encoding, Options, Settings};
+use crate::cache::CacheOption;
 use crate::lists::Accepted;
 use crate::lists::cksum::is_legacy;
 use crate::lists::line::Dialect;
-use crate::progress::When;
+use crate::reading::Reading;
 use manyhash::{Algorithm, Blake2bLength, Function, Other};
 use options::{Length, Meaning};
 use std::env;
@@ -114,14 +115,14 @@ impl Tool {
         }
         Ok(Settings {
             functions: vec![function],
-            threads: 0,
+            reading: Reading::USUAL,
+            cache: CacheOption::default(),
             task,
             files: asked.files,
             files_from: None,
             json: false,
             output: None,
             walk: None,
-            progress: When::Never,
             accepted: Accepted::Tool(function, dialect),
             debug: asked.debug,
         })

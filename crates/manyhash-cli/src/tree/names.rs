@@ -17,11 +17,11 @@ pub(crate) enum Names {
 
 /// A file that names files.
 #[derive(Clone)]
-pub(super) struct FilesFrom {
+pub(crate) struct FilesFrom {
     /// Its name; `-` is standard input.
-    pub(super) name: OsString,
+    pub(crate) name: OsString,
     /// Whether NUL ends a name in it, not a newline.
-    pub(super) zero: bool,
+    pub(crate) zero: bool,
 }
 
 /// What such a file names, as `find` prints them: all bytes before the end of a name belong to it, and `-` is a file.
@@ -59,7 +59,7 @@ impl Iterator for Names {
 }
 
 impl Listed {
-    pub(super) fn new(list: FilesFrom) -> Self {
+    pub(crate) fn new(list: FilesFrom) -> Self {
         Listed { list, state: State::Unopened }
     }
 

@@ -1,8 +1,12 @@
 //! The files that names stand for.
 
-use super::names::Names;
-use super::select::Selection;
+pub(crate) mod names;
+pub(crate) mod select;
+
+use crate::name;
 use manyhash::file::Source;
+use names::Names;
+use select::Selection;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -11,13 +15,13 @@ use walkdir::{DirEntry, WalkDir};
 /// How directories are walked.
 #[derive(Clone, Default)]
 pub(crate) struct Walk {
-    pub(super) selection: Selection,
+    pub(crate) selection: Selection,
     /// What symbolic links lead to is taken in their place.
-    pub(super) follow: bool,
+    pub(crate) follow: bool,
     /// Directories on other file systems are left out.
-    pub(super) one_file_system: bool,
+    pub(crate) one_file_system: bool,
     /// A file to leave out, by its canonical path: the one that is being written.
-    pub(super) leave_out: Option<PathBuf>,
+    pub(crate) leave_out: Option<PathBuf>,
 }
 
 /// The files of the names, in their order, each with the name it is shown by.
@@ -60,6 +64,17 @@ impl Iterator for Files {
 impl Walk {
     /// The files of a directory.
     fn files(&self, root: OsString) -> impl Iterator<Item = (OsString, Source)> + Send + use<> {
+        self.paths(root).map(|path| match path {
+            Ok(path) => (path.clone().into_os_string(), Source::Path(path)),
+            Err((name, error)) => (name, Source::Failed(error)),
+        })
+    }
+
+    /// The paths of the files of a directory, and what cannot be walked.
+    pub(crate) fn paths(
+        &self,
+        root: OsString,
+    ) -> impl Iterator<Item = Result<PathBuf, (OsString, io::Error)>> + Send + use<> {
         let Walk { selection, leave_out, .. } = self.clone();
         let walk = WalkDir::new(&root).sort_by_file_name();
         let walk = walk.follow_links(self.follow).same_file_system(self.one_file_system).into_iter();
@@ -68,32 +83,37 @@ impl Walk {
             move |entry: &DirEntry| entry.depth() == 0 || takes(&selection, &root, entry)
         };
         let walk = walk.filter_entry(taken).filter_map(move |entry| file(&root, entry));
-        walk.filter(move |(path, _)| !leave_out.as_ref().is_some_and(|out| is_same(out, Path::new(path))))
+        let is_left_out = move |path: &Path| leave_out.as_ref().is_some_and(|out| is_same(out, path));
+        walk.filter(move |path| !path.as_ref().is_ok_and(|path| is_left_out(path)))
     }
 }
 
 /// Whether `path` leads to the file of this canonical path. The system is asked only if the names are the same.
 fn is_same(canonical: &Path, path: &Path) -> bool {
-    canonical.file_name() == path.file_name() && path.canonicalize().is_ok_and(|path| path == canonical)
+    // By bytes, since parts of paths are slow to find.
+    let (canonical_bytes, bytes) = (name::bytes(canonical.as_os_str()), name::bytes(path.as_os_str()));
+    let name = |bytes: &[u8]| bytes.iter().rposition(|byte| *byte == b'/').map_or(0, |slash| slash + 1);
+    bytes.ends_with(&canonical_bytes[name(canonical_bytes)..])
+        && path.canonicalize().is_ok_and(|path| path == canonical)
 }
 
 fn takes(selection: &Selection, root: &OsStr, entry: &DirEntry) -> bool {
+    if selection.takes_all() {
+        return true;
+    }
     let path = entry.path().strip_prefix(Path::new(root)).unwrap_or(entry.path());
     selection.takes(path, entry.file_type().is_dir())
 }
 
-/// The file of an entry, or its failure; none if it is skipped.
-fn file(root: &OsString, entry: walkdir::Result<DirEntry>) -> Option<(OsString, Source)> {
+/// The path of the file that an entry is, or its failure; none if it is skipped.
+fn file(root: &OsString, entry: walkdir::Result<DirEntry>) -> Option<Result<PathBuf, (OsString, io::Error)>> {
     match entry {
-        Ok(entry) if entry.file_type().is_file() => {
-            let path = entry.into_path();
-            Some((path.clone().into_os_string(), Source::Path(path)))
-        }
+        Ok(entry) if entry.file_type().is_file() => Some(Ok(entry.into_path())),
         Ok(_) => None,
         Err(error) => {
             let name = error.path().map_or_else(|| root.clone(), |path| path.as_os_str().to_owned());
             let leads_back = || io::Error::other("Symbolic link leads back to a directory above it");
-            Some((name, Source::Failed(error.into_io_error().unwrap_or_else(leads_back))))
+            Some(Err((name, error.into_io_error().unwrap_or_else(leads_back))))
         }
     }
 }

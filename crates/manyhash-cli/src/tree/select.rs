@@ -5,18 +5,23 @@ use std::path::Path;
 
 /// Which entries of a directory that is walked are taken.
 #[derive(Clone, Default)]
-pub(super) struct Selection {
+pub(crate) struct Selection {
     /// Files have to match one of these, if there are any.
-    pub(super) include: Option<Globs>,
+    pub(crate) include: Option<Globs>,
     /// Neither files nor directories may match any of these.
-    pub(super) exclude: Globs,
+    pub(crate) exclude: Globs,
     /// Names may not begin with a dot.
-    pub(super) no_hidden: bool,
+    pub(crate) no_hidden: bool,
 }
 
 impl Selection {
+    /// Whether every entry is taken.
+    pub(crate) fn takes_all(&self) -> bool {
+        self.include.is_none() && self.exclude.is_empty() && !self.no_hidden
+    }
+
     /// Whether an entry is taken, or walked if it is a directory. `path` begins below the directory that is walked.
-    pub(super) fn takes(&self, path: &Path, is_directory: bool) -> bool {
+    pub(crate) fn takes(&self, path: &Path, is_directory: bool) -> bool {
         let hidden = path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
         let included = is_directory || self.include.as_ref().is_none_or(|include| include.matches(path));
         included && !(hidden && self.no_hidden) && !self.exclude.matches(path)
@@ -25,7 +30,7 @@ impl Selection {
 
 /// Globs, of which a path may match any.
 #[derive(Clone, Default)]
-pub(super) struct Globs {
+pub(crate) struct Globs {
     /// Those without a slash, for names.
     names: GlobSet,
     /// Those with one, for paths.
@@ -33,9 +38,13 @@ pub(super) struct Globs {
 }
 
 impl Globs {
-    pub(super) fn new(globs: Vec<Glob>) -> Result<Self, Error> {
+    pub(crate) fn new(globs: Vec<Glob>) -> Result<Self, Error> {
         let (paths, names): (Vec<_>, Vec<_>) = globs.into_iter().partition(|glob| glob.glob().contains('/'));
         Ok(Globs { names: GlobSet::new(names)?, paths: GlobSet::new(paths)? })
+    }
+
+    fn is_empty(&self) -> bool {
+        self.names.is_empty() && self.paths.is_empty()
     }
 
     fn matches(&self, path: &Path) -> bool {
@@ -44,7 +53,7 @@ impl Globs {
 }
 
 /// The glob that an argument is. Its `*` and `?` match no slash, and `**` does.
-pub(super) fn glob(text: &str) -> Result<Glob, Error> {
+pub(crate) fn glob(text: &str) -> Result<Glob, Error> {
     GlobBuilder::new(text).literal_separator(true).build()
 }
 
