@@ -3,7 +3,7 @@
 use clap::{CommandFactory, Parser, Subcommand};
 #[cfg(unix)]
 use manyhash_cli::links;
-use manyhash_cli::{arguments, completions, dups, known, manual, manysum, simulate, speed};
+use manyhash_cli::{arguments, completions, dups, known, manifest, manual, manysum, simulate, speed};
 use std::process::ExitCode;
 
 /// Tools around hashing many messages at once.
@@ -22,6 +22,7 @@ enum Tool {
     InstallLinks(links::Arguments),
     Known(known::Arguments),
     Man(manual::Arguments),
+    Manifest(manifest::Arguments),
     Simulate(simulate::Arguments),
     Speed(speed::Arguments),
 }
@@ -36,6 +37,7 @@ fn main() -> ExitCode {
         Ok(Arguments { tool: Tool::InstallLinks(arguments) }) => links::main(arguments),
         Ok(Arguments { tool: Tool::Known(arguments) }) => known::main(arguments),
         Ok(Arguments { tool: Tool::Man(arguments) }) => manual::main(arguments, programs()),
+        Ok(Arguments { tool: Tool::Manifest(arguments) }) => manifest::main(arguments),
         Ok(Arguments { tool: Tool::Simulate(arguments) }) => simulate::main(arguments),
         Ok(Arguments { tool: Tool::Speed(arguments) }) => speed::main(arguments),
         Err(status) => status,

@@ -4,16 +4,14 @@ use super::{Entry, digest};
 use data_encoding::{HEXLOWER, HEXLOWER_PERMISSIVE};
 use manyhash::{Digest, Function};
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::io;
 
 /// An object that is written.
 #[derive(Serialize)]
 struct Record<'a> {
-    /// The name, with U+FFFD in place of what is not UTF-8.
-    name: &'a str,
-    /// The bytes of a name that is not UTF-8.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    name_hex: Option<String>,
+    #[serde(flatten)]
+    name: Name<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
     size: Option<u64>,
     algorithm: String,
@@ -23,6 +21,24 @@ struct Record<'a> {
     digest: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<&'a str>,
+}
+
+/// The name of a file.
+#[derive(Serialize)]
+pub(crate) struct Name<'a> {
+    /// With U+FFFD in place of what is not UTF-8.
+    name: Cow<'a, str>,
+    /// The bytes of one that is not UTF-8.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name_hex: Option<String>,
+}
+
+impl<'a> Name<'a> {
+    /// The name of these bytes.
+    pub(crate) fn of(bytes: &'a [u8]) -> Self {
+        let name_hex = str::from_utf8(bytes).is_err().then(|| HEXLOWER.encode(bytes));
+        Name { name: String::from_utf8_lossy(bytes), name_hex }
+    }
 }
 
 /// An object that is read; what else it has is passed over.
@@ -62,8 +78,7 @@ fn write(
     digest: Result<&Digest, &str>,
 ) -> io::Result<Vec<u8>> {
     let record = Record {
-        name: &String::from_utf8_lossy(name),
-        name_hex: str::from_utf8(name).is_err().then(|| HEXLOWER.encode(name)),
+        name: Name::of(name),
         size,
         algorithm: function.to_string(),
         status,

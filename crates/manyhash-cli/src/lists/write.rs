@@ -4,7 +4,9 @@ use super::line::tag;
 use super::style::Style;
 use super::{Entry, bagit, hashdeep, json};
 use manyhash::{Digest, Function};
-use std::io;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::Path;
 use thiserror::Error;
 
 /// A format that is written.
@@ -20,6 +22,32 @@ pub enum Format {
     Json,
     /// The manifest of a bag, RFC 8493
     Bagit,
+}
+
+impl Format {
+    /// That of a list that is there, by its name and its first line; a list of no format that is written is as one of
+    /// coreutils.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn of_list(path: &Path) -> io::Result<Self> {
+        if bagit::function(path.as_os_str()).is_some() {
+            return Ok(Format::Bagit);
+        }
+        let mut line = Vec::new();
+        // No name is as long.
+        BufReader::new(File::open(path)?.take(1 << 16)).read_until(b'\n', &mut line)?;
+        let is_bsd = |line: &[u8]| {
+            let begins = line.first().is_some_and(u8::is_ascii_uppercase) && line.windows(2).any(|text| text == b" (");
+            begins && line.windows(4).any(|text| text == b") = ")
+        };
+        Ok(match line.strip_prefix(b"\\").unwrap_or(&line) {
+            line if line.starts_with(hashdeep::FIRST) => Format::Hashdeep,
+            [b'{', ..] => Format::Json,
+            line if is_bsd(line) => Format::Bsd,
+            _ => Format::Gnu,
+        })
+    }
 }
 
 /// Writes entries as lines of a list.
@@ -83,9 +111,10 @@ impl Writer {
         let digests = digests.collect::<Result<Vec<_>, _>>()?;
         let name = &entry.name[..];
         match self.format {
-            Format::Gnu => Ok(digests.iter().flat_map(|(_, digest)| line(name, None, digest)).collect()),
+            Format::Gnu => Ok(digests.iter().map(|(_, digest)| line(name, None, digest)).collect::<Vec<_>>().concat()),
             Format::Bsd => {
-                Ok(digests.iter().flat_map(|(function, digest)| line(name, Some(&tag(*function)), digest)).collect())
+                let line = |(function, digest): &(Function, Digest)| line(name, Some(&tag(*function)), digest);
+                Ok(digests.iter().map(line).collect::<Vec<_>>().concat())
             }
             Format::Json => Ok(json::lines(name, entry.size, &digests)?),
             Format::Hashdeep => {

@@ -1,0 +1,71 @@
+//! The tool `manyhash manifest`: what files a tree has, with their digests, in a list that is kept.
+//!
+//! A tree's files come in their order, with what the digest cache knows of them (`scan`), and become the lines of a
+//! manifest (`write`). One that is there is read into memory (`index`), and what it says is held against the tree
+//! (`verify`), against another one (`diff`), or against what it will be (`update`); `findings` says what differs.
+
+mod create;
+mod diff;
+mod findings;
+mod index;
+mod scan;
+mod update;
+mod verify;
+mod write;
+
+use crate::console::Console;
+use crate::name;
+use clap::Subcommand;
+use std::io;
+use std::path::Path;
+use std::process::ExitCode;
+
+/// Keep lists of the digests of all files in a tree, and check trees by them.
+///
+/// A manifest lists the regular files in a directory, by their names below it, sorted. Symbolic links are not followed,
+/// and the manifest itself is left out.
+#[derive(clap::Args)]
+pub struct Arguments {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Subcommand)]
+enum Task {
+    Create(create::Arguments),
+    Diff(diff::Arguments),
+    Update(update::Arguments),
+    Verify(verify::Arguments),
+}
+
+/// Runs it, and returns its exit status: 1 if anything went wrong, and what else the task has.
+pub fn main(arguments: Arguments) -> ExitCode {
+    let mut console = Console::new("manyhash");
+    let outcome = match manyhash::backend() {
+        Err(error) => {
+            console.message(error.to_string());
+            Ok(FAILED)
+        }
+        Ok(_) => match arguments.task {
+            Task::Create(arguments) => create::run(&mut console, &arguments),
+            Task::Diff(arguments) => diff::run(&mut console, &arguments),
+            Task::Update(arguments) => update::run(&mut console, &arguments),
+            Task::Verify(arguments) => verify::run(&mut console, &arguments),
+        },
+    };
+    console.finish_with(outcome)
+}
+
+/// The exit status if something went wrong.
+const FAILED: u8 = 1;
+
+/// Whether a tree can be walked, which is said if not.
+fn is_directory(console: &mut Console, directory: &Path) -> bool {
+    let error = match std::fs::metadata(directory) {
+        Ok(there) if there.is_dir() => return true,
+        Ok(_) => io::ErrorKind::NotADirectory.into(),
+        Err(error) => error,
+    };
+    console.file_error(name::bytes(directory.as_os_str()), &error);
+    false
+}

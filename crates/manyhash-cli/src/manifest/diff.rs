@@ -1,0 +1,78 @@
+//! `manyhash manifest diff`: a manifest held against another one.
+
+use super::FAILED;
+use super::findings::{Findings, Status, Unlisted};
+use super::index::Index;
+use super::verify::algorithm_help;
+use crate::console::Console;
+use crate::name;
+use manyhash::{Digest, Function};
+use std::ffi::OsString;
+use std::io;
+
+/// Say how manifest B differs from manifest A. No file of theirs is read.
+///
+/// Prints a line for each file that is not the same, as verify does: one is missing that only A lists, and new if only B
+/// does. Manifests of different formats can be compared if they have digests of the same algorithm.
+///
+/// The exit status is 0 if both list the same, else the sum of what was found: 1 something could not be read or compared,
+/// 2 changed, 4 missing, 8 moved, 16 new.
+#[derive(clap::Args)]
+pub(super) struct Arguments {
+    /// The older manifest; - is standard input
+    #[arg(value_name = "A")]
+    before: OsString,
+
+    /// The newer one
+    #[arg(value_name = "B")]
+    after: OsString,
+
+    #[arg(short, long, value_name = "ALGORITHM", help = algorithm_help())]
+    algorithm: Option<Function>,
+
+    /// Print a JSON object a line for each file, with its name, its status and, if it was moved, its old name
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs it; the exit status.
+///
+/// # Errors
+/// If standard output fails.
+pub(super) fn run(console: &mut Console, arguments: &Arguments) -> io::Result<u8> {
+    let Arguments { before: a, after: b, algorithm, json } = arguments;
+    let Some(before) = Index::read(console, a, *algorithm) else { return Ok(FAILED) };
+    let Some(after) = Index::read(console, b, *algorithm) else { return Ok(FAILED) };
+    let is_common = before.functions.iter().any(|function| after.functions.contains(function));
+    if !is_common && before.len() > 0 && after.len() > 0 {
+        let names = |index: &Index| index.functions.iter().map(Function::to_string).collect::<Vec<_>>().join(", ");
+        let what = format!("has digests of {}, and the other manifest of {}", names(&after), names(&before));
+        console.about(name::bytes(b), &what);
+        return Ok(FAILED);
+    }
+    let mut findings = Findings::new(*json);
+    let mut unlisted = Unlisted::default();
+    let mut missing = Vec::new();
+    for pair in Index::merge(&before, &after) {
+        match pair {
+            (Some(i), Some(j)) => {
+                let (functions, digests): (Vec<Function>, Vec<Digest>) = after.digests(j).unzip();
+                if before.is_as_listed(i, &functions, &digests) {
+                    findings.as_listed += 1;
+                } else {
+                    findings.say(console, before.name(i), Status::Changed, None)?;
+                }
+            }
+            (Some(i), None) => missing.push((before.name(i), before.digests(i).collect())),
+            (None, Some(j)) => unlisted.push(after.name(j), after.digests(j)),
+            (None, None) => {}
+        }
+    }
+    unlisted.say(console, &mut findings, missing.into_iter())?;
+    let improper = before.improper + after.improper > 0;
+    if !findings.is_empty() {
+        console.flush()?;
+        console.message(findings.summary());
+    }
+    Ok(findings.status() | if improper { FAILED } else { 0 })
+}

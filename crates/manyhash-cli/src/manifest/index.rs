@@ -1,0 +1,225 @@
+//! A manifest in memory: what it says of a file is found by its name.
+//!
+//! A million entries take some 130 bytes each: names and digests lie behind one another.
+
+use crate::console::Console;
+use crate::figures::count;
+use crate::lists::read::{Line, List};
+use crate::lists::{Accepted, Parser};
+use crate::name;
+use manyhash::{Digest, Function};
+use std::cmp::Ordering;
+use std::ffi::OsStr;
+use std::io;
+
+/// What a manifest says.
+pub(super) struct Index {
+    /// Those that any entry has a digest of, in the order of their first ones.
+    pub(super) functions: Vec<Function>,
+    /// Each entry's name, and then its digests, each after the number of its function.
+    bytes: Vec<u8>,
+    /// Sorted by name, each name once.
+    entries: Vec<Place>,
+    /// Lines that say nothing.
+    pub(super) improper: usize,
+}
+
+/// Where an entry is.
+#[derive(Clone, Copy)]
+struct Place {
+    start: usize,
+    name: u32,
+    digests: u32,
+}
+
+impl Index {
+    /// Reads a manifest, whose bare digits are of `function` if it is named; none if it cannot be read to its end, which
+    /// is said, as is how many lines are improperly formatted.
+    pub(super) fn read(console: &mut Console, manifest: &OsStr, function: Option<Function>) -> Option<Self> {
+        match Self::open(console, manifest, function) {
+            Ok(index) => Some(index),
+            Err(error) => {
+                console.file_error(name::bytes(manifest), &error);
+                None
+            }
+        }
+    }
+
+    fn open(console: &mut Console, manifest: &OsStr, function: Option<Function>) -> io::Result<Self> {
+        let mut parser = Parser::new(function.map_or(Accepted::Any, Accepted::Only));
+        let mut list = List::open(manifest, &mut parser)?;
+        let mut index = Index { functions: Vec::new(), bytes: Vec::new(), entries: Vec::new(), improper: 0 };
+        let mut first = None;
+        for Line { number, entry } in &mut list {
+            match entry {
+                Ok(entry) => index.push(&entry.name, &entry.digests)?,
+                Err(_) => {
+                    index.improper += 1;
+                    first.get_or_insert(number);
+                }
+            }
+        }
+        list.end()?;
+        if let Some(first) = first {
+            let lines = count(index.improper, "improperly formatted line");
+            console.about(name::bytes(manifest), &format!("{lines}, the first of them line {first}"));
+        }
+        index.sort();
+        Ok(index)
+    }
+
+    fn push(&mut self, name: &[u8], digests: &[(Function, Digest)]) -> io::Result<()> {
+        // Names are below the directory, and `find .` has a way to say so.
+        let name = name.strip_prefix(b"./").unwrap_or(name);
+        let start = self.bytes.len();
+        self.bytes.extend_from_slice(name);
+        for (function, digest) in digests {
+            let known = self.functions.iter().position(|known| known == function);
+            let number = known.unwrap_or_else(|| {
+                self.functions.push(*function);
+                self.functions.len() - 1
+            });
+            let number = u8::try_from(number).map_err(|_| io::Error::other("it has digests of too many functions"))?;
+            self.bytes.push(number);
+            self.bytes.extend_from_slice(digest.as_bytes());
+        }
+        let too_long = |_| io::Error::other("it has a name that is too long");
+        let digests = self.bytes.len() - start - name.len();
+        let (name, digests) = (name.len().try_into().map_err(too_long)?, digests.try_into().map_err(too_long)?);
+        self.entries.push(Place { start, name, digests });
+        Ok(())
+    }
+
+    /// Sorts entries, and makes those of one name one.
+    fn sort(&mut self) {
+        let mut entries = std::mem::take(&mut self.entries);
+        entries.sort_by(|one, other| self.name_of(one).cmp(self.name_of(other)));
+        for place in entries {
+            match self.entries.last().copied() {
+                Some(last) if self.name_of(&last) == self.name_of(&place) => {
+                    // Both behind the rest, for neither has room for the other where it is.
+                    let start = self.bytes.len();
+                    let end = |place: &Place| place.start + place.name as usize + place.digests as usize;
+                    self.bytes.extend_from_within(last.start..end(&last));
+                    self.bytes.extend_from_within(place.start + place.name as usize..end(&place));
+                    let merged = Place { start, digests: last.digests.saturating_add(place.digests), ..last };
+                    self.entries.pop();
+                    self.entries.push(merged);
+                }
+                _ => self.entries.push(place),
+            }
+        }
+    }
+
+    fn name_of(&self, place: &Place) -> &[u8] {
+        &self.bytes[place.start..][..place.name as usize]
+    }
+
+    /// How many files it lists.
+    pub(super) fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// The name of an entry.
+    pub(super) fn name(&self, i: usize) -> &[u8] {
+        self.name_of(&self.entries[i])
+    }
+
+    /// The digests of an entry; of one function more than one, if the manifest contradicts itself.
+    pub(super) fn digests(&self, i: usize) -> impl Iterator<Item = (Function, Digest)> {
+        let Place { start, name, digests } = self.entries[i];
+        let mut rest = &self.bytes[start + name as usize..][..digests as usize];
+        std::iter::from_fn(move || {
+            let (number, after) = rest.split_first()?;
+            let function = self.functions[usize::from(*number)];
+            let (digest, after) = after.split_at_checked(function.digest_bytes())?;
+            rest = after;
+            Some((function, Digest::from_bytes(digest).ok()?))
+        })
+    }
+
+    /// The entry of this name.
+    pub(super) fn find(&self, name: &[u8]) -> Option<usize> {
+        self.entries.binary_search_by(|place| self.name_of(place).cmp(name)).ok()
+    }
+
+    /// Whether a file with these digests, of these functions, is as an entry says; every digest counts that both have,
+    /// and one there must be.
+    pub(super) fn is_as_listed(&self, i: usize, functions: &[Function], digests: &[Digest]) -> bool {
+        let mut compared = self.digests(i).filter_map(|(function, listed)| {
+            let computed = functions.iter().position(|of| *of == function).and_then(|place| digests.get(place))?;
+            Some(*computed == listed)
+        });
+        let first = compared.next();
+        first == Some(true) && compared.all(|is_same| is_same)
+    }
+
+    /// The entries of both, in the order of their names, one or both of each.
+    pub(super) fn merge<'a>(
+        one: &'a Index,
+        other: &'a Index,
+    ) -> impl Iterator<Item = (Option<usize>, Option<usize>)> + 'a {
+        let (mut i, mut j) = (0, 0);
+        std::iter::from_fn(move || {
+            let order = match (i < one.len(), j < other.len()) {
+                (false, false) => return None,
+                (true, false) => Ordering::Less,
+                (false, true) => Ordering::Greater,
+                (true, true) => one.name(i).cmp(other.name(j)),
+            };
+            let pair = (order.is_le().then_some(i), order.is_ge().then_some(j));
+            i += usize::from(order.is_le());
+            j += usize::from(order.is_ge());
+            Some(pair)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use manyhash::Algorithm;
+
+    const MD5: Function = Function::Lanes(Algorithm::Md5);
+    const SHA1: Function = Function::Lanes(Algorithm::Sha1);
+
+    fn digest(function: Function, content: &str) -> (Function, Digest) {
+        let Function::Lanes(algorithm) = function else { unreachable!() };
+        (function, manyhash::digest(algorithm, content.as_bytes()))
+    }
+
+    fn index(entries: &[(&str, &[(Function, Digest)])]) -> Index {
+        let mut index = Index { functions: Vec::new(), bytes: Vec::new(), entries: Vec::new(), improper: 0 };
+        for (name, digests) in entries {
+            index.push(name.as_bytes(), digests).expect("it has room");
+        }
+        index.sort();
+        index
+    }
+
+    #[test]
+    fn entries_are_found_and_made_one() {
+        let [a, b, c] = ["a", "b", "c"].map(|content| digest(MD5, content));
+        let d = digest(SHA1, "d");
+        let index = index(&[("x/c", &[c]), ("./b", &[b]), ("a", &[a]), ("b", &[d]), ("b", &[c])]);
+        assert_eq!((index.len(), &index.functions[..]), (3, &[MD5, SHA1][..]));
+        let of = |name: &[u8]| index.find(name).map(|i| index.digests(i).collect::<Vec<_>>());
+        assert_eq!((of(b"a"), of(b"x/c"), of(b"b")), (Some(vec![a]), Some(vec![c]), Some(vec![b, d, c])));
+        assert_eq!((of(b""), of(b"x"), of(b"./b")), (None, None, None));
+        let is_as_listed = |name: &[u8], digests: &[Digest]| {
+            index.is_as_listed(index.find(name).expect("an entry"), &[MD5, SHA1], digests)
+        };
+        assert!(is_as_listed(b"a", &[a.1, b.1]) && !is_as_listed(b"a", &[b.1, a.1]));
+        // It contradicts itself, so no file is as it says.
+        assert!(!is_as_listed(b"b", &[b.1, d.1]) && !is_as_listed(b"b", &[c.1, d.1]));
+        assert!(!is_as_listed(b"a", &[]), "nothing was compared");
+    }
+
+    #[test]
+    fn two_are_merged() {
+        let [a, b] = ["a", "b"].map(|content| digest(MD5, content));
+        let (one, other) = (index(&[("a", &[a]), ("b", &[b]), ("d", &[a])]), index(&[("b", &[a]), ("c", &[b])]));
+        let pairs: Vec<_> = Index::merge(&one, &other).collect();
+        assert_eq!(pairs, [(Some(0), None), (Some(1), Some(0)), (None, Some(1)), (Some(2), None)]);
+    }
+}

@@ -1,0 +1,135 @@
+//! The files of a tree in their order, with what the digest cache has of them.
+//!
+//! To walk a tree takes as long as to look at its files, so a thread walks, others look at what it found and ask the
+//! cache, and what comes of it is taken in the order of the walk. Some thirty thousand files are held at the most.
+
+use crate::cache::{Cache, Look, Stamp};
+use crate::name;
+use crate::tree::Walk;
+use manyhash::file::Source;
+use manyhash::{Digest, Function};
+use rayon::prelude::*;
+use std::ffi::{OsStr, OsString};
+use std::hash::{BuildHasher, RandomState};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::thread::{self, Scope};
+
+/// Files that are handed over at a time.
+const BATCH: usize = 1024;
+
+/// Batches that wait for whoever takes them.
+const WAITING: usize = 16;
+
+/// What a walk comes to.
+pub(super) type Walked = Result<PathBuf, (OsString, io::Error)>;
+
+/// A tree, and where digests of its files may be known from.
+pub(super) struct Scan<'a> {
+    /// Where it is walked from.
+    pub(super) root: &'a Path,
+    /// What is put before names: the directory of a bag's payload, below that of the bag.
+    pub(super) prefix: &'static str,
+    pub(super) functions: &'a [Function],
+    pub(super) cache: Option<&'a Cache>,
+    /// The share of files that are hashed though the cache has them.
+    pub(super) recheck: f64,
+}
+
+/// A file of a tree.
+pub(super) struct Found {
+    /// Its name below the directory.
+    pub(super) name: Vec<u8>,
+    /// Its size, if the cache has it.
+    pub(super) size: Option<u64>,
+    /// What it was when the cache got it, and the digests that it had, if it is hashed all the same.
+    pub(super) expected: Option<Box<(Stamp, Vec<Digest>)>>,
+}
+
+/// Walks a tree on a thread of its own, ahead of whoever takes what it finds.
+pub(super) fn walk<'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    root: PathBuf,
+    leave_out: Option<PathBuf>,
+) -> Receiver<Vec<Walked>> {
+    let (walked, to_look_at) = sync_channel(WAITING);
+    let walk = Walk { leave_out, ..Walk::default() };
+    scope.spawn(move || {
+        let mut paths = walk.paths(root.into_os_string());
+        loop {
+            let batch: Vec<_> = paths.by_ref().take(BATCH).collect();
+            // Nobody takes any more, or there are none.
+            if batch.is_empty() || walked.send(batch).is_err() {
+                return;
+            }
+        }
+    });
+    to_look_at
+}
+
+impl Scan<'_> {
+    /// Hands the files that a [`walk`] comes to over to `take`, each with where its digests come from.
+    pub(super) fn files<R>(
+        &self,
+        walked: Receiver<Vec<Walked>>,
+        take: impl FnOnce(&mut (dyn Iterator<Item = (Found, Source)> + Send)) -> R,
+    ) -> R {
+        let random = RandomState::new();
+        thread::scope(|scope| {
+            let (looked_at, taken) = sync_channel(WAITING);
+            let random = &random;
+            scope.spawn(move || {
+                for batch in walked {
+                    if looked_at.send(self.look_at(batch, random)).is_err() {
+                        return;
+                    }
+                }
+            });
+            take(&mut taken.into_iter().flatten())
+        })
+    }
+
+    fn look_at(&self, batch: Vec<Walked>, random: &RandomState) -> Vec<(Found, Source)> {
+        let Some(cache) = self.cache else {
+            return batch.into_iter().map(|walked| self.found(walked)).collect();
+        };
+        let batch = batch.into_par_iter().with_min_len(BATCH / 8);
+        let looked_at = batch.map_init(
+            || (cache.reader(self.functions), Look::default()),
+            |(reader, look), walked| {
+                let (mut found, source) = self.found(walked);
+                let stamp = if let Source::Path(path) = &source { look.at(path) } else { None };
+                let known = stamp.and_then(|stamp| Some((stamp, reader.find(&stamp)?)));
+                let Some((stamp, digests)) = known else { return (found, source) };
+                // Out of 2^64 numbers, the share of those that are below.
+                if (random.hash_one(&found.name) as f64) < self.recheck * 2f64.powi(64) {
+                    found.expected = Some(Box::new((stamp, digests)));
+                    return (found, source);
+                }
+                found.size = Some(stamp.size());
+                (found, Source::Known(digests))
+            },
+        );
+        looked_at.collect()
+    }
+
+    fn found(&self, walked: Walked) -> (Found, Source) {
+        let (name, source) = match walked {
+            Ok(path) => (self.name(path.as_os_str()), Source::Path(path)),
+            Err((path, error)) => (self.name(&path), Source::Failed(error)),
+        };
+        (Found { name, size: None, expected: None }, source)
+    }
+
+    /// The name below the directory of what has this path below its root.
+    fn name(&self, path: &OsStr) -> Vec<u8> {
+        // A walk puts names behind its root as it was given. To compare all parts would take as long as to look the file up.
+        let below = name::bytes(path).get(name::bytes(self.root.as_os_str()).len()..).unwrap_or_default();
+        let below = below.strip_prefix(b"/").unwrap_or(below);
+        if self.prefix.is_empty() {
+            return below.to_vec();
+        }
+        [self.prefix.as_bytes(), b"/", below].concat()
+    }
+}

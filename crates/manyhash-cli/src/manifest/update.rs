@@ -1,0 +1,175 @@
+//! `manyhash manifest update`: a manifest that is there, made to say what the tree is now.
+
+use super::findings::{Findings, Status, Unlisted};
+use super::index::Index;
+use super::scan::walk;
+use super::write::{Manifest, Options, Outcome, root, shown};
+use super::{FAILED, is_directory};
+use crate::console::Console;
+use crate::lists::write::Format;
+use crate::lists::{Entry, bagit};
+use crate::name;
+use manyhash::{Algorithm, Digest, Function};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+/// Bring a manifest of the files in DIR up to date: only what has changed is read.
+///
+/// Prints a line for each file that has changed, is missing, was moved or is new, as verify does. What has not changed is
+/// known from the digest cache: a file is the same as long as its device, inode, size, and times of modification and of
+/// change are. A manifest that is not there is created, and one that would be as it is, is left alone.
+///
+/// A file that cannot be read keeps its line. The exit status is 0 if all went well, else 1.
+#[derive(clap::Args)]
+pub(super) struct Arguments {
+    /// The directory; in a bag, the one that has `data` in it
+    #[arg(value_name = "DIR")]
+    directory: PathBuf,
+
+    /// The manifest, in any format that create writes
+    #[arg(value_name = "MANIFEST")]
+    manifest: PathBuf,
+
+    #[command(flatten)]
+    options: Options,
+}
+
+/// Runs it; the exit status.
+///
+/// # Errors
+/// If standard output fails.
+pub(super) fn run(console: &mut Console, arguments: &Arguments) -> io::Result<u8> {
+    let Arguments { directory, manifest: path, options } = arguments;
+    if !is_directory(console, directory) {
+        return Ok(FAILED);
+    }
+    // Whether it is of a bag is known by its name, so that the walk need not wait for what it says.
+    let named = bagit::function(path.as_os_str());
+    let format = options.format.or(named.map(|_| Format::Bagit));
+    let root = root(directory, format.unwrap_or(Format::Gnu));
+    thread::scope(|scope| {
+        let walked = walk(scope, root, path.canonicalize().ok());
+        let Ok((index, format)) = before(console, path, options, format) else { return Ok(FAILED) };
+        let listed = index.as_ref().map(|index| &index.functions[..]).unwrap_or_default();
+        let default = [named.unwrap_or(Function::Lanes(Algorithm::Sha256))];
+        let functions = match (&options.algorithm[..], listed) {
+            ([], []) => &default[..],
+            ([], listed) => listed,
+            (chosen, _) => chosen,
+        };
+        let manifest = Manifest { directory, functions, format, options, path: Some(path) };
+        // Both of what is done with each file and of what is done in the end.
+        let update = Mutex::new(Update {
+            index: index.as_ref(),
+            functions,
+            seen: vec![false; index.as_ref().map_or(0, Index::len)],
+            unlisted: Unlisted::default(),
+            findings: Findings::new(false),
+        });
+        let lock = || update.lock().unwrap_or_else(PoisonError::into_inner);
+        let done = |console: &mut Console, name: &[u8], outcome: Outcome<'_>| lock().file(console, name, outcome);
+        let well = manifest.make(console, walked, done, |console| lock().rest(console, directory))?;
+        let summary = lock().findings.summary();
+        console.message(summary);
+        Ok(if well { 0 } else { FAILED })
+    })
+}
+
+/// That nothing can be done, which was said.
+struct Said;
+
+/// What the manifest says that is there, if one is, and the format that it should have.
+fn before(
+    console: &mut Console,
+    path: &Path,
+    options: &Options,
+    format: Option<Format>,
+) -> Result<(Option<Index>, Format), Said> {
+    if path.symlink_metadata().is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
+        return Ok((None, format.unwrap_or(Format::Gnu)));
+    }
+    let only = if let [function] = options.algorithm[..] { Some(function) } else { None };
+    let index = Index::read(console, path.as_os_str(), only).ok_or(Said)?;
+    if index.improper > 0 {
+        console.about(name::bytes(path.as_os_str()), "lines that cannot be read would be lost; left as it is");
+        return Err(Said);
+    }
+    let there = Format::of_list(path).map_err(|error| {
+        console.file_error(name::bytes(path.as_os_str()), &error);
+        Said
+    })?;
+    Ok((Some(index), format.unwrap_or(there)))
+}
+
+struct Update<'a> {
+    index: Option<&'a Index>,
+    functions: &'a [Function],
+    /// Of each entry, whether the tree has its file.
+    seen: Vec<bool>,
+    unlisted: Unlisted,
+    findings: Findings,
+}
+
+impl Update<'_> {
+    /// Says what became of a file; the entry that it had, if it cannot be read.
+    fn file(&mut self, console: &mut Console, name: &[u8], outcome: Outcome<'_>) -> io::Result<Option<Entry>> {
+        let entry = self.index.and_then(|index| Some((index, index.find(name)?)));
+        if let Some((_, i)) = entry {
+            self.seen[i] = true;
+        }
+        match (outcome, entry) {
+            (Err(_), entry) => {
+                self.findings.count(Status::Unreadable);
+                return Ok(entry.map(|(index, i)| kept(index, i)));
+            }
+            (Ok(digests), Some((index, i))) if index.is_as_listed(i, self.functions, digests) => {
+                self.findings.as_listed += 1;
+            }
+            (Ok(_), Some(_)) => self.findings.say(console, name, Status::Changed, None)?,
+            (Ok(digests), None) if self.index.is_some() => self.unlisted.push(name, self.with_functions(digests)),
+            // In a manifest that was not there all are.
+            (Ok(_), None) => self.findings.count(Status::New),
+        }
+        Ok(None)
+    }
+
+    fn with_functions(&self, digests: &[Digest]) -> impl Iterator<Item = (Function, Digest)> + use<> {
+        self.functions.iter().copied().zip(digests.to_vec()).collect::<Vec<_>>().into_iter()
+    }
+
+    /// Says what became of the files that are listed and not in the tree; the entries of those of which that is not known.
+    fn rest(&mut self, console: &mut Console, directory: &Path) -> io::Result<Vec<Entry>> {
+        let Some(index) = self.index else { return Ok(Vec::new()) };
+        let mut entries = Vec::new();
+        let mut missing = Vec::new();
+        for i in (0..index.len()).filter(|i| !self.seen[*i]) {
+            match look(directory, index.name(i)) {
+                Err(error) if !is_absence(&error) => {
+                    console.file_error(&shown(directory, index.name(i)), &error);
+                    self.findings.count(Status::Unreadable);
+                    entries.push(kept(index, i));
+                }
+                _ => missing.push((index.name(i), index.digests(i).collect())),
+            }
+        }
+        std::mem::take(&mut self.unlisted).say(console, &mut self.findings, missing.into_iter())?;
+        Ok(entries)
+    }
+}
+
+/// An entry as it was. hashdeep's lines have sizes, which an index has not.
+fn kept(index: &Index, i: usize) -> Entry {
+    Entry { name: index.name(i).to_vec(), size: None, digests: index.digests(i).collect() }
+}
+
+/// What the system says of a file below a directory.
+pub(super) fn look(directory: &Path, name: &[u8]) -> io::Result<std::fs::Metadata> {
+    directory.join(name::from_bytes(name.to_vec())?).symlink_metadata()
+}
+
+/// Whether an error says that there is no such file.
+pub(super) fn is_absence(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}

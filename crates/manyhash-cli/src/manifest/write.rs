@@ -1,0 +1,292 @@
+//! The lines of a manifest, from the files of a tree.
+
+use super::scan::{Found, Scan, Walked};
+use crate::arguments::function_names;
+use crate::cache::{Cache, CacheOptions, Stamp};
+use crate::console::Console;
+use crate::lists::Entry;
+use crate::lists::bagit;
+use crate::lists::write::{Format, Writer};
+use crate::name;
+use crate::progress::Progress;
+use crate::reading::Reading;
+use crate::whole_file::WholeFile;
+use manyhash::file::Digested;
+use manyhash::{Digest, Function};
+use std::fs::File;
+use std::io::{self, BufWriter, Read, Seek, Write};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::Receiver;
+
+/// What a manifest should have, and how files are read for it.
+#[derive(clap::Args)]
+pub(super) struct Options {
+    #[arg(short, long, value_name = "ALGORITHM", value_delimiter = ',', help = algorithm_help())]
+    pub(super) algorithm: Vec<Function>,
+
+    /// Write lines of this format; the default is that of the manifest that is there, else gnu
+    #[arg(long, value_name = "FORMAT")]
+    pub(super) format: Option<Format>,
+
+    #[command(flatten)]
+    reading: Reading,
+
+    #[command(flatten)]
+    cache: CacheOptions,
+
+    /// Hash this share of the files that the cache has all the same, chosen at random (1 is all), and say whose content
+    /// has changed though their times have not
+    #[arg(long, value_name = "FRACTION", default_value_t = 0.0, value_parser = fraction, conflicts_with = "no_cache")]
+    recheck: f64,
+}
+
+fn algorithm_help() -> String {
+    format!(
+        "Hash algorithms, with commas between them; the default is those of the manifest that is there, else sha256: {}",
+        function_names()
+    )
+}
+
+fn fraction(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(fraction) if (0.0..=1.0).contains(&fraction) => Ok(fraction),
+        _ => Err("expected a number from 0 to 1".to_owned()),
+    }
+}
+
+/// A manifest that is made.
+pub(super) struct Manifest<'a> {
+    pub(super) directory: &'a Path,
+    pub(super) functions: &'a [Function],
+    pub(super) format: Format,
+    pub(super) options: &'a Options,
+    /// Where it goes; standard output if nowhere else.
+    pub(super) path: Option<&'a Path>,
+}
+
+/// What became of a file of the tree.
+pub(super) type Outcome<'a> = Result<&'a [Digest], io::Error>;
+
+impl Manifest<'_> {
+    /// Makes it of the files that a walk comes to; whether all went well. What became of each file goes to `done`, which may have an entry for one that
+    /// could not be read, and after the last of them to `rest`, for entries of others.
+    ///
+    /// # Errors
+    /// If standard output fails.
+    pub(super) fn make(
+        &self,
+        console: &mut Console,
+        walked: Receiver<Vec<Walked>>,
+        mut done: impl FnMut(&mut Console, &[u8], Outcome<'_>) -> io::Result<Option<Entry>> + Send,
+        rest: impl FnOnce(&mut Console) -> io::Result<Vec<Entry>>,
+    ) -> io::Result<bool> {
+        let (mut lines, writer, cache) = match self.open(console) {
+            Ok(opened) => opened,
+            Err(message) => {
+                console.message(message);
+                return Ok(false);
+            }
+        };
+        let mut well = true;
+        let scan = Scan {
+            root: &root(self.directory, self.format),
+            prefix: prefix(self.format),
+            functions: self.functions,
+            cache: cache.as_ref(),
+            recheck: self.options.recheck,
+        };
+        lines.write(console, &writer.header())?;
+        let mut written: io::Result<()> = Ok(());
+        let progress = Progress::new(self.options.reading.progress);
+        console.share_with(progress.bar());
+        let mut file = |console: &mut Console, found: Found, digested: io::Result<Digested>| -> io::Result<()> {
+            let name = &found.name;
+            let entry = match digested {
+                Ok(digested) => {
+                    let (digests, is_sound) =
+                        sound(cache.as_ref(), self.functions, &found, digested.digests.clone(), &digested);
+                    if !is_sound {
+                        well = false;
+                        let what = "CONTENT CHANGED, TIMES DID NOT: the manifest keeps the digest that it had";
+                        console.about(&self.shown(name), what);
+                    }
+                    done(console, name, Ok(&digests))?;
+                    let size = Some(found.size.unwrap_or(digested.bytes));
+                    let digests = self.functions.iter().copied().zip(digests).collect();
+                    Some(Entry { name: name.clone(), size, digests })
+                }
+                Err(error) => {
+                    well = false;
+                    console.file_error(&self.shown(name), &error);
+                    done(console, name, Err(error))?
+                }
+            };
+            well &= self.write(console, &mut lines, &writer, entry)?;
+            Ok(())
+        };
+        scan.files(walked, |files| {
+            let files = files.inspect(|(found, _)| progress.begin(&found.name));
+            let reading = self.options.reading.files(self.functions);
+            progress.count(reading).digest(files, |found, digested| {
+                progress.done();
+                written = file(console, found, digested);
+                if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+            });
+        });
+        drop(progress);
+        // What was hashed is not lost, whatever becomes of the manifest.
+        if let Some(Err(error)) = cache.map(Cache::finish) {
+            console.message(error.to_string());
+        }
+        written?;
+        for entry in rest(console)? {
+            well &= self.write(console, &mut lines, &writer, Some(entry))?;
+        }
+        Ok(lines.finish(console)? && well)
+    }
+
+    /// What is needed before anything is looked at; or what there is to say.
+    fn open(&self, console: &mut Console) -> Result<(Lines, Writer, Option<Cache>), String> {
+        let writer = Writer::new(self.format, self.functions.to_vec()).map_err(|error| error.to_string())?;
+        let about = |path: &Path, what: &str| format!("{}: {what}", path.display());
+        if let (Format::Bagit, Some(path), [function]) = (self.format, self.path, self.functions)
+            && bagit::function(path.as_os_str()) != Some(*function)
+        {
+            let name = bagit::manifest(*function);
+            return Err(about(path, &format!("a bag has this manifest under the name {name}")));
+        }
+        let lines = match self.path {
+            Some(path) => Lines::of(path).map_err(|error| about(path, &crate::console::reason(&error)))?,
+            None => Lines::Output,
+        };
+        let cache = self.options.cache.open(console).map_err(|error| error.to_string())?;
+        Ok((lines, writer, cache))
+    }
+
+    /// Writes an entry, if there is one and the format has a place for it; whether it has.
+    fn write(
+        &self,
+        console: &mut Console,
+        lines: &mut Lines,
+        writer: &Writer,
+        entry: Option<Entry>,
+    ) -> io::Result<bool> {
+        let Some(entry) = entry else { return Ok(true) };
+        match writer.lines(&entry) {
+            Ok(text) => lines.write(console, &text).map(|()| true),
+            Err(error) => {
+                console.about(&self.shown(&entry.name), &error.to_string());
+                Ok(false)
+            }
+        }
+    }
+
+    /// The name of a file in messages.
+    fn shown(&self, name: &[u8]) -> Vec<u8> {
+        shown(self.directory, name)
+    }
+}
+
+/// The name in messages of a file below a directory.
+pub(super) fn shown(directory: &Path, name: &[u8]) -> Vec<u8> {
+    let below = match name::from_bytes(name.to_vec()) {
+        Ok(name) if !name.is_empty() => directory.join(name),
+        _ => directory.to_owned(),
+    };
+    name::bytes(below.as_os_str()).to_vec()
+}
+
+/// The part of a directory that a manifest of this format is of.
+pub(super) fn root(directory: &Path, format: Format) -> PathBuf {
+    if format == Format::Bagit { directory.join(prefix(format)) } else { directory.to_owned() }
+}
+
+/// Where below its directory a manifest of this format has its files.
+pub(super) fn prefix(format: Format) -> &'static str {
+    // RFC 8493, section 2.1.2.
+    if format == Format::Bagit { "data" } else { "" }
+}
+
+/// The digests that a file should be listed with, and whether they are those that were read: not if it was hashed again,
+/// has other content than the cache says, and is as old as the cache says. What was read is remembered, if it is sound.
+fn sound(
+    cache: Option<&Cache>,
+    functions: &[Function],
+    found: &Found,
+    digests: Vec<Digest>,
+    digested: &Digested,
+) -> (Vec<Digest>, bool) {
+    if let Some((stamp, expected)) = found.expected.as_deref()
+        && *expected != digests
+        && digested.settled.as_ref().and_then(Stamp::of) == Some(*stamp)
+    {
+        return (expected.clone(), false);
+    }
+    if let Some(cache) = cache {
+        cache.store(functions, digested);
+    }
+    (digests, true)
+}
+
+/// Where lines go.
+enum Lines {
+    /// Standard output.
+    Output,
+    /// A file of no name, and in the end the manifest.
+    File(WholeFile, BufWriter<File>, PathBuf),
+}
+
+impl Lines {
+    fn of(path: &Path) -> io::Result<Self> {
+        let whole = WholeFile::check(path)?;
+        // Not beside it, where the tree may be.
+        Ok(Lines::File(whole, BufWriter::new(tempfile::tempfile()?), path.to_owned()))
+    }
+
+    fn write(&mut self, console: &mut Console, line: &[u8]) -> io::Result<()> {
+        match self {
+            Lines::Output => console.line(line),
+            Lines::File(_, lines, _) => lines.write_all(line),
+        }
+    }
+
+    /// Puts them where they belong, unless just these are there; whether that went well.
+    fn finish(self, console: &mut Console) -> io::Result<bool> {
+        let Lines::File(whole, lines, path) = self else { return Ok(true) };
+        let replace = || {
+            let mut lines = lines.into_inner().map_err(io::IntoInnerError::into_error)?;
+            lines.rewind()?;
+            if is_same(&lines, &path) {
+                return Ok(());
+            }
+            lines.rewind()?;
+            whole.write(lines)
+        };
+        let replaced: io::Result<()> = replace();
+        if let Err(error) = &replaced {
+            console.file_error(name::bytes(path.as_os_str()), error);
+        }
+        Ok(replaced.is_ok())
+    }
+}
+
+/// Whether a file has this content.
+fn is_same(content: &File, path: &Path) -> bool {
+    let Ok(there) = File::open(path) else { return false };
+    let length = |file: &File| file.metadata().map(|metadata| metadata.len()).ok();
+    if length(content) != length(&there) {
+        return false;
+    }
+    let (mut content, mut there) = (content, there);
+    let mut chunks = [vec![0; 1 << 16], vec![0; 1 << 16]];
+    let [one, other] = &mut chunks;
+    loop {
+        match (content.read(one), there.read(other)) {
+            (Ok(0), Ok(0)) => return true,
+            // Files are read in whole chunks. If one is not, they may be the same, and are written again.
+            (Ok(read), Ok(as_much)) if one[..read] == other[..as_much] => {}
+            _ => return false,
+        }
+    }
+}
