@@ -51,6 +51,8 @@ pub(crate) enum Error {
     Receive(std::io::Error),
     #[error("a task ended early: {0}")]
     Task(#[from] tokio::task::JoinError),
+    #[error(transparent)]
+    Files(#[from] crate::files::FilesError),
     #[error("standard output: {0}")]
     Output(#[from] std::io::Error),
 }

@@ -2,14 +2,16 @@
 //!
 //! A [load] says which messages are hashed, a [subject] hashes them. Every subject's digests are
 //! [checked](verify) before anything is timed; then all are [measured](measure) in turns, and the medians
-//! [reported](report). What does not fit that (threads that contend, objects from a network, streams) is an
-//! experiment of its own: [`columns`], [`constructions`], [`engine`], [`ingest`], [`lookup`], [`store`] and [`threads`].
+//! [reported](report). What does not fit that (threads that contend, objects from a network, streams, programs) is an
+//! experiment of its own: [`columns`], [`constructions`], [`engine`], [`files`], [`ingest`], [`lookup`], [`store`] and
+//! [`threads`].
 
 mod columns;
 mod constructions;
 mod cpu;
 mod engine;
 mod error;
+mod files;
 mod ingest;
 mod load;
 mod lookup;
@@ -53,6 +55,8 @@ enum Experiment {
     Engine(engine::Args),
     /// Databases that the digest cache could be kept in, with a million entries
     Store(store::Args),
+    /// The programs over trees of files, beside their peers
+    Files(files::Args),
     /// Sends what `ingest` receives
     #[command(hide = true)]
     Sender(ingest::SenderArgs),
@@ -78,6 +82,7 @@ fn run(cli: Cli) -> Result<(), Error> {
         Some(Experiment::Lookup(args)) => lookup::run(&args),
         Some(Experiment::Engine(args)) => engine::run(&args),
         Some(Experiment::Store(args)) => store::run(&args),
+        Some(Experiment::Files(args)) => files::run(&args),
         Some(Experiment::Sender(args)) => ingest::send(&args),
     }
 }
