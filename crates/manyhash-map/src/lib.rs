@@ -8,6 +8,7 @@
 #![cfg(target_os = "linux")]
 
 mod guard;
+mod table;
 mod windows;
 
 pub use guard::Guard;

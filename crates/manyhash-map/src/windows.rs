@@ -1,32 +1,11 @@
-//! Windows, and the table in which the handler finds them.
+//! Windows into files.
 
-use crate::Guard;
+use crate::{Guard, table};
 use std::fs::File;
 use std::io;
 use std::ops::Deref;
 use std::os::fd::AsRawFd;
 use std::ptr;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-
-/// Windows at the most, in the whole process.
-const SLOTS: usize = 4096;
-
-/// A window's place in the table.
-struct Slot {
-    /// Its first byte; 0 if the slot is free, 1 if it was just taken.
-    start: AtomicUsize,
-    /// The byte after its last; 0 if it has none yet, so that the handler finds nothing in it.
-    end: AtomicUsize,
-    /// Whether zeros were mapped over some of it.
-    lost: AtomicBool,
-}
-
-/// All windows that there are. A handler may neither lock nor allocate, so it is of a fixed size.
-static TABLE: [Slot; SLOTS] =
-    [const { Slot { start: AtomicUsize::new(0), end: AtomicUsize::new(0), lost: AtomicBool::new(false) } }; SLOTS];
-
-/// Where the search for a free slot begins.
-static NEXT: AtomicUsize = AtomicUsize::new(0);
 
 /// A part of a file, mapped into memory to be read.
 ///
@@ -52,20 +31,16 @@ impl Guard {
     /// refuses.
     pub fn map(self, file: &File, offset: u64, length: usize) -> io::Result<Window> {
         let offset = libc::off_t::try_from(offset).map_err(|_| io::ErrorKind::InvalidInput)?;
-        let slot = claim().ok_or_else(|| io::Error::other("too many windows are mapped"))?;
+        let slot = table::claim().ok_or_else(|| io::Error::other("too many windows are mapped"))?;
         let flags = libc::MAP_PRIVATE | libc::MAP_POPULATE;
         // SAFETY: a mapping where the system sees fit touches no memory that is in use.
         let address = unsafe { libc::mmap(ptr::null_mut(), length, libc::PROT_READ, flags, file.as_raw_fd(), offset) };
         if address == libc::MAP_FAILED {
             let error = io::Error::last_os_error();
-            release(slot);
+            table::release(slot);
             return Err(error);
         }
-        let start = address as usize;
-        let Slot { start: first, end, lost } = &TABLE[slot];
-        lost.store(false, Ordering::Relaxed);
-        first.store(start, Ordering::Release);
-        end.store(start + length, Ordering::Release);
+        table::publish(slot, address as usize..address as usize + length);
         Ok(Window { address: address.cast(), length, slot })
     }
 }
@@ -73,7 +48,7 @@ impl Guard {
 impl Window {
     /// Whether all of it was the file's whenever it was touched. If not, what is missing reads as zeros.
     pub fn is_whole(&self) -> bool {
-        !TABLE[self.slot].lost.load(Ordering::Acquire)
+        !table::has_lost(self.slot)
     }
 }
 
@@ -89,44 +64,24 @@ impl Deref for Window {
 
 impl Drop for Window {
     fn drop(&mut self) {
-        release(self.slot);
+        table::release(self.slot);
         // SAFETY: it is this window's, and nobody has a reference into it any more. That it fails has no cause, and no
         // consequence but memory that stays mapped.
         unsafe { libc::munmap(self.address.cast_mut().cast(), self.length) };
     }
 }
 
-/// Takes a slot that was free.
-fn claim() -> Option<usize> {
-    let first = NEXT.fetch_add(1, Ordering::Relaxed);
-    (0..SLOTS)
-        .map(|i| first.wrapping_add(i) % SLOTS)
-        .find(|&i| TABLE[i].start.compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed).is_ok())
-}
-
-/// Gives a slot back.
-fn release(slot: usize) {
-    // In this order: from here on to the next window the handler finds nothing in it.
-    TABLE[slot].end.store(0, Ordering::Release);
-    TABLE[slot].start.store(0, Ordering::Release);
-}
-
 /// Maps zeros over the window that has this address, from its page on; false if there is none. For the handler of a
 /// signal: it neither locks nor allocates.
 pub(crate) fn replace_lost_pages(address: usize) -> bool {
-    for Slot { start, end, lost } in &TABLE {
-        let end = end.load(Ordering::Acquire);
-        if !(start.load(Ordering::Acquire)..end).contains(&address) {
-            continue;
-        }
-        // SAFETY: the size of a page is asked for, which is a system's constant.
-        let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) } as usize;
-        let first = address & !(page - 1);
-        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED;
-        // SAFETY: these pages are the window's: the thread that touched them has it, so it is still mapped.
-        let mapped = unsafe { libc::mmap(first as *mut _, end - first, libc::PROT_READ, flags, -1, 0) };
-        lost.store(true, Ordering::Release);
-        return mapped != libc::MAP_FAILED;
-    }
-    false
+    let Some((slot, end)) = table::find(address) else { return false };
+    // First, as another thread that has the window too may read the zeros before this one goes on.
+    table::lose(slot);
+    // SAFETY: the size of a page is asked for, which is a system's constant.
+    let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) } as usize;
+    let first = address & !(page - 1);
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED;
+    // SAFETY: these pages are the window's: the thread that touched them has it, so it is still mapped.
+    let mapped = unsafe { libc::mmap(first as *mut _, end - first, libc::PROT_READ, flags, -1, 0) };
+    mapped != libc::MAP_FAILED
 }
