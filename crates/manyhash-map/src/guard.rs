@@ -6,6 +6,9 @@ use std::sync::OnceLock;
 use std::{io, mem, ptr};
 
 /// The proof that the handler is in place, which stays for the rest of the process.
+///
+/// It is of no use to threads that block `SIGBUS`, whose process the system ends then, and if a handler that is put in its
+/// place later does not pass signals on to it.
 #[derive(Clone, Copy, Debug)]
 pub struct Guard(());
 
@@ -52,27 +55,34 @@ fn install() -> io::Result<()> {
 }
 
 extern "C" fn handle(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
-    // SAFETY: the system hands over a description of the signal; of SIGBUS it has an address.
+    // SAFETY: the system hands over a description of the signal.
+    let was_sent = unsafe { (*info).si_code } <= 0;
+    // SAFETY: of a SIGBUS that nobody sent it has an address. Of one that was sent it says by whom, at the same place.
     let address = unsafe { (*info).si_addr() } as usize;
     // SAFETY: each thread has its own errno, which what was interrupted may be about to read.
     let errno = unsafe { *libc::__errno_location() };
-    if !windows::replace_lost_pages(address) {
-        pass_on(signal, info, context);
+    if was_sent || !windows::replace_lost_pages(address) {
+        pass_on(signal, info, context, was_sent);
     }
     // SAFETY: as above.
     unsafe { *libc::__errno_location() = errno };
 }
 
 /// Leaves the signal to whatever would have had it.
-fn pass_on(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
+fn pass_on(signal: c_int, info: *mut siginfo_t, context: *mut c_void, was_sent: bool) {
     let previous = PREVIOUS.get();
     match previous.map_or(libc::SIG_DFL, |previous| previous.sa_sigaction) {
+        // What an instruction raises cannot be ignored.
+        libc::SIG_IGN if was_sent => {}
         libc::SIG_DFL | libc::SIG_IGN => {
             // SAFETY: all fields of a sigaction may be zero: the default action, which ends the process when the
-            // interrupted instruction is run again.
+            // interrupted instruction is run again; or when the signal that was sent comes again, after this handler.
             unsafe {
                 let default: sigaction = mem::zeroed();
                 libc::sigaction(signal, &raw const default, ptr::null_mut());
+                if was_sent {
+                    libc::raise(signal);
+                }
             }
         }
         handler if previous.is_some_and(|previous| previous.sa_flags & libc::SA_SIGINFO != 0) => {

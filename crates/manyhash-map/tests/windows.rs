@@ -78,11 +78,29 @@ fn threads_and_windows_at_once() {
     });
 }
 
+/// Whether this is the process of its own that a test is run in again.
+fn is_child() -> bool {
+    env::var_os(CHILD).is_some()
+}
+
+const CHILD: &str = "MANYHASH_MAP_TEST_CHILD";
+
+/// The signal that ends the process of its own of a test.
+fn signal_of(test: &str) -> Option<i32> {
+    let status = Command::new(env::current_exe().expect("this program"))
+        .args(["--exact", test])
+        .env(CHILD, "1")
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .expect("it starts");
+    std::os::unix::process::ExitStatusExt::signal(&status)
+}
+
 /// Another mapping's signal still ends the process, as it does without the handler.
 #[test]
 fn other_signals_are_passed_on() {
-    const CHILD: &str = "MANYHASH_MAP_TEST_CHILD";
-    if env::var_os(CHILD).is_some() {
+    if is_child() {
         Guard::install().expect("a handler");
         let file = file(2);
         // SAFETY: a mapping where the system sees fit; it is read below, which is meant to end the process.
@@ -102,12 +120,19 @@ fn other_signals_are_passed_on() {
         println!("survived with {byte}");
         return;
     }
-    let status = Command::new(env::current_exe().expect("this program"))
-        .args(["--exact", "other_signals_are_passed_on"])
-        .env(CHILD, "1")
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .status()
-        .expect("it starts");
-    assert_eq!(std::os::unix::process::ExitStatusExt::signal(&status), Some(libc::SIGBUS), "{status}");
+    assert_eq!(signal_of("other_signals_are_passed_on"), Some(libc::SIGBUS));
+}
+
+/// So does one that was sent, where there was no handler before.
+#[test]
+fn signals_that_are_sent_are_passed_on() {
+    if is_child() {
+        // SAFETY: the system's own action takes the place of the standard library's.
+        unsafe { libc::signal(libc::SIGBUS, libc::SIG_DFL) };
+        Guard::install().expect("a handler");
+        // SAFETY: it is meant to end the process.
+        unsafe { libc::raise(libc::SIGBUS) };
+        return;
+    }
+    assert_eq!(signal_of("signals_that_are_sent_are_passed_on"), Some(libc::SIGBUS));
 }
