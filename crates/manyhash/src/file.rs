@@ -53,8 +53,8 @@ pub struct Digested {
     /// Bytes that were read.
     pub bytes: u64,
     /// What the system says of the regular file that was read, if it said the same before and after: its size, its
-    /// times, and where the system tells also its device and inode. None of anything else, and of a file that was
-    /// written meanwhile.
+    /// times, and where the system tells also its device and inode. None of anything else, of a file that was written
+    /// meanwhile, and of one whose size is not that of what was read, as those of `/proc`.
     pub settled: Option<Metadata>,
 }
 

@@ -202,3 +202,13 @@ fn errors_of_reading() {
         }
     }
 }
+
+/// They change without a word about it, so that nobody may take what was read for what is there.
+#[test]
+#[cfg(target_os = "linux")]
+fn files_of_the_system_are_never_settled() {
+    for path in ["/proc/version", "/proc/uptime", "/sys/kernel/uevent_seqnum"].map(PathBuf::from) {
+        let result = digest(&Files::new(&MD5), paths([&path])).remove(0).expect("a readable file");
+        assert!(result.bytes > 0 && result.settled.is_none(), "{}", path.display());
+    }
+}

@@ -1,6 +1,6 @@
 //! The files that one core has in hand, each with a chunk of its bytes.
 
-use super::open::{CHUNK, Filled, OpenFile, is_same};
+use super::open::{CHUNK, Filled, OpenFile};
 use super::pace::{Pace, Way};
 use super::{Digested, Shared};
 use crate::Digest;
@@ -138,10 +138,8 @@ impl<'s, 'a, 'f, T> Lanes<'s, 'a, 'f, T> {
 
 impl OpenFile {
     /// What came of it.
-    pub(super) fn close(self, digests: Vec<Digest>) -> Digested {
-        let (before, after) = (self.metadata(), self.metadata_now());
-        let settled = after.ok().filter(|after| is_same(before, after));
-        Digested { digests, bytes: self.offset(), settled }
+    pub(super) fn close(mut self, digests: Vec<Digest>) -> Digested {
+        Digested { digests, bytes: self.offset(), settled: self.settled() }
     }
 }
 

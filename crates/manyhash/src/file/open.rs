@@ -1,7 +1,7 @@
 //! One regular file that is open, and its next bytes.
 //!
-//! Bytes that are in memory already are taken at once, read or mapped. Those that are not are asked for, and read when they are needed and other files were asked for too: so the device has many
-//! requests at a time.
+//! Bytes that are in memory already are taken at once, read or mapped. Those that are not are asked for, and read when
+//! they are needed and other files were asked for too: so the device has many requests at a time.
 
 use super::pace::Way;
 #[cfg(all(feature = "map", target_os = "linux"))]
@@ -40,7 +40,20 @@ pub(super) struct OpenFile {
     /// The offset up to which bytes were asked for, once some were not in memory.
     asked: Option<u64>,
     chunk: Chunk,
-    ended: bool,
+    end: End,
+    /// What the system said when there were as many bytes as it had said before.
+    now: Option<Metadata>,
+}
+
+/// Whether a file has ended.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum End {
+    /// There may be more of it.
+    Ahead,
+    /// As many bytes were got as it had before it was opened, and no more came with them.
+    Expected,
+    /// There is no more of it.
+    Reached,
 }
 
 /// Bytes that were got and not hashed yet.
@@ -72,7 +85,8 @@ impl OpenFile {
             guard: None,
             asked: None,
             chunk: Chunk::Buffer(0),
-            ended: false,
+            end: End::Ahead,
+            now: None,
         }
     }
 
@@ -87,14 +101,22 @@ impl OpenFile {
         &self.metadata
     }
 
-    /// What the system says now.
-    pub(super) fn metadata_now(&self) -> io::Result<Metadata> {
-        self.file.metadata()
+    /// What the system says of it, if it says the same as before it was opened and all bytes that it tells of were got.
+    pub(super) fn settled(&mut self) -> Option<Metadata> {
+        let now = self.now.take().or_else(|| self.file.metadata().ok())?;
+        // Files of /proc say that they are empty, and nothing of when they change.
+        (now.len() == self.offset && is_same(&self.metadata, &now)).then_some(now)
     }
 
     /// Whether there are no bytes beyond those that were got.
-    pub(super) fn has_ended(&self) -> bool {
-        self.ended
+    pub(super) fn has_ended(&mut self) -> bool {
+        if self.end == End::Expected {
+            self.now = self.file.metadata().ok();
+            // Another file may have taken its place before it was opened, and a read may end wherever memory does.
+            let has_more = self.now.as_ref().is_some_and(|now| now.len() > self.offset);
+            self.end = if has_more { End::Ahead } else { End::Reached };
+        }
+        self.end == End::Reached
     }
 
     /// Bytes that were got of it.
@@ -105,7 +127,7 @@ impl OpenFile {
     /// Gets the next bytes, if there are none left and there may be more: into the buffer, if they are read. Without
     /// `wait`, only those that are in memory.
     pub(super) fn fill(&mut self, buffer: &mut [u8], way: Way, wait: bool) -> io::Result<Filled> {
-        if self.ended || self.len() > 0 {
+        if self.end != End::Ahead || self.len() > 0 {
             return Ok(Filled::Yes);
         }
         #[cfg(all(feature = "map", target_os = "linux"))]
@@ -123,7 +145,7 @@ impl OpenFile {
         while filled < buffer.len() {
             match self.read(&mut buffer[filled..], wait || filled > 0) {
                 Ok(0) => {
-                    self.ended = true;
+                    self.end = End::Reached;
                     break;
                 }
                 Ok(read) => {
@@ -131,7 +153,7 @@ impl OpenFile {
                     self.offset += read as u64;
                     // A file that says its size, and ends there. Those of /proc say that they are empty.
                     if filled < buffer.len() && self.offset == self.metadata.len() {
-                        self.ended = true;
+                        self.end = End::Expected;
                         break;
                     }
                 }
@@ -173,10 +195,12 @@ impl OpenFile {
     /// If some of them were not the file's.
     pub(super) fn hashed(&mut self) -> io::Result<()> {
         #[cfg(all(feature = "map", target_os = "linux"))]
-        if let Chunk::Window(window) = &self.chunk
-            && !window.is_whole()
-        {
-            return Err(self.why_lost(window.len()));
+        if let Chunk::Window(window) = &self.chunk {
+            // What is missing of a page of which the file still has some reads as zeros without a signal.
+            let is_whole = window.is_whole() && self.file.metadata()?.len() >= self.offset;
+            if !is_whole {
+                return Err(self.why_lost(window.len()));
+            }
         }
         self.chunk = Chunk::Buffer(0);
         Ok(())
@@ -187,6 +211,8 @@ impl OpenFile {
         if self.asked.is_none() {
             match read_at_once(&self.file, buffer, &self.metadata) {
                 Some(Err(error)) if error.kind() == io::ErrorKind::WouldBlock => {}
+                // Linux 5.9 and 5.10 say so also of bytes that are not in memory: preadv2(2), BUGS.
+                Some(Ok(0)) if self.offset < self.metadata.len() => {}
                 Some(result) => return result,
                 None => return retry(|| self.file.read(buffer)),
             }

@@ -77,6 +77,19 @@ fn what_a_file_gets_meanwhile_is_read() {
     }
 }
 
+/// As much as it said that it has comes in one read.
+#[test]
+fn what_a_short_file_gets_meanwhile_is_read() {
+    let mut written = Written::new(b"some, ");
+    let mut open = written.open();
+    let mut buffer = vec![0; CHUNK];
+    assert!(open.fill(&mut buffer, Way::Read, false).expect("it can be read") == Filled::Yes);
+    assert_eq!(open.chunk(&buffer), b"some, ");
+    written.file.write_all(b"more").expect("it takes bytes");
+    open.hashed().expect("it was read");
+    assert_eq!(all_after(open, Way::Read), b"more");
+}
+
 /// The bytes of a file from where it is on.
 fn all_after(mut open: OpenFile, way: Way) -> Vec<u8> {
     let (mut rest, mut buffer) = (Vec::new(), vec![0; CHUNK]);
@@ -99,16 +112,35 @@ fn a_file_that_is_truncated_ends_where_it_is_read() {
     assert_eq!(all_after(open, Way::Read), b"");
 }
 
+/// What is not waited for may be said to be the end where it is not.
+#[test]
+#[cfg(target_os = "linux")]
+fn an_end_before_the_size_is_waited_for() {
+    let written = Written::new(&content(2 * CHUNK));
+    let mut open = written.open();
+    if read_at_once(&open.file, &mut [0], &open.metadata).is_none() {
+        return;
+    }
+    written.file.as_file().set_len(0).expect("it is truncated");
+    let mut buffer = vec![0; CHUNK];
+    assert!(open.fill(&mut buffer, Way::Read, false).expect("it can be read") == Filled::Cold);
+    assert!(!open.has_ended());
+    assert_eq!(all_after(open, Way::Read), b"");
+}
+
 #[test]
 #[cfg(all(feature = "map", target_os = "linux"))]
 fn a_file_that_is_truncated_is_an_error_where_it_is_mapped() {
-    let written = Written::new(&content(1 << 20));
-    let mut open = written.open();
-    let mut buffer = vec![0; CHUNK];
-    open.fill(&mut buffer, Way::Map, true).expect("it can be mapped");
-    written.file.as_file().set_len(1 << 19).expect("it is truncated");
-    assert!(open.chunk(&buffer)[1 << 19..].iter().all(|byte| *byte == 0));
-    assert_eq!(open.hashed().expect_err("half was lost").to_string(), "File was truncated while it was read");
+    // In whole pages, of which a signal tells, and within the last one, of which none does.
+    for left in [1 << 19, (1 << 20) - 5] {
+        let written = Written::new(&content(1 << 20));
+        let mut open = written.open();
+        let mut buffer = vec![0; CHUNK];
+        open.fill(&mut buffer, Way::Map, true).expect("it can be mapped");
+        written.file.as_file().set_len(left as u64).expect("it is truncated");
+        assert!(open.chunk(&buffer)[left..].iter().all(|byte| *byte == 0));
+        assert_eq!(open.hashed().expect_err("the end was lost").to_string(), "File was truncated while it was read");
+    }
 }
 
 #[test]
