@@ -127,6 +127,28 @@ fn the_sink_may_end_it_all() {
     assert!(drawn.into_inner() < 40_000, "files are drawn without end");
 }
 
+/// What would be read next, and never ends, is not read any more.
+#[test]
+#[cfg(unix)]
+fn nothing_is_read_after_the_end_of_it_all() {
+    let (ended, end) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        let (_folder, files) = files(&[100]);
+        for threads in [1, 2] {
+            // The file is in hand while the device is opened, and has its result only then.
+            let sources = [files[0].0.clone(), "/dev/zero".into()].map(|path| ((), Source::Path(path)));
+            let mut results = 0;
+            Files::new(&[Algorithm::Sha1.into()]).threads(threads).digest(sources.into_iter(), |(), _| {
+                results += 1;
+                ControlFlow::Break(())
+            });
+            assert_eq!(results, 1);
+        }
+        ended.send(()).expect("somebody waits");
+    });
+    end.recv_timeout(std::time::Duration::from_secs(20)).expect("it ends");
+}
+
 #[test]
 fn a_slow_file_holds_back_only_so_many_others() {
     let (folder, files) = files(&[100; 10]);

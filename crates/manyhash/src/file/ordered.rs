@@ -158,12 +158,14 @@ impl<'a, T> Ordered<'a, T> {
         }
     }
 
-    /// Waits until all files before this one are done. Whoever waits must have no other in hand.
-    pub(super) fn wait_for_turn(&self, number: u64) {
+    /// Waits until all files before this one are done; false if its result is not wanted any more. Whoever waits must have
+    /// no other in hand.
+    pub(super) fn wait_for_turn(&self, number: u64) -> bool {
         let mut results = lock(&self.results);
         while results.due < number && !results.stopped {
             results = self.advanced.wait(results).unwrap_or_else(PoisonError::into_inner);
         }
+        !results.stopped
     }
 
     /// Gives results to the sink when their turn has come.

@@ -51,7 +51,7 @@ pub(super) fn work<T>(shared: &Shared<T>) {
             }
         }
         if let Some(alone) = alone {
-            while lanes.len() > 0 {
+            while lanes.len() > 0 && !ordered.stopped() {
                 lanes.turn();
             }
             read_alone(shared, alone);
@@ -109,7 +109,9 @@ fn read_alone<T>(shared: &Shared<T>, alone: Alone<T, impl Read>) {
     let (number, tag, result) = match alone {
         Alone::Slow(number, tag, input) => {
             // Two of them may be the same standard input or pipe, and the first in order has the first bytes.
-            shared.ordered.wait_for_turn(number);
+            if !shared.ordered.wait_for_turn(number) {
+                return;
+            }
             let mut message = Message { shared, hashes: Hashes::new(functions) };
             // In chunks as long as those of files: a write takes its time, however little is written.
             let read = io::copy(&mut BufReader::with_capacity(CHUNK, input), &mut message);
@@ -142,6 +144,9 @@ struct Message<'s, 'a, 'f, T> {
 
 impl<T> Write for Message<'_, '_, '_, T> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.shared.ordered.stopped() {
+            return Err(io::Error::other("No more results are wanted"));
+        }
         self.shared.count(bytes.len() as u64);
         self.hashes.write(bytes)
     }
