@@ -8,6 +8,7 @@ mod disk;
 mod handover;
 mod input;
 mod lanes;
+mod limit;
 mod open;
 mod ordered;
 mod pace;
@@ -16,6 +17,7 @@ mod worker;
 use crate::{Digest, Function};
 use disk::Disks;
 use handover::Handover;
+use limit::Opened;
 use ordered::Ordered;
 use std::fs::Metadata;
 use std::io;
@@ -143,7 +145,8 @@ impl<'a> Files<'a> {
         };
         let disks = Disks::new(self.storage);
         let ordered = Ordered::new(Box::new(files), Box::new(done), &disks);
-        let shared = Shared { files: self, threads, disks: &disks, ordered, handover: Handover::new() };
+        let (opened, handover) = (Opened::default(), Handover::new());
+        let shared = Shared { files: self, threads, disks: &disks, ordered, opened, handover };
         thread::scope(|scope| {
             for i in 1..threads {
                 // Without another thread, those that there are do its work.
@@ -163,5 +166,6 @@ struct Shared<'a, 'f, T> {
     threads: usize,
     disks: &'a Disks,
     ordered: Ordered<'a, T>,
+    opened: Opened,
     handover: Handover<lanes::InHand<T>>,
 }

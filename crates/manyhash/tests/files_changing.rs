@@ -189,7 +189,7 @@ fn errors_of_reading() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = write(folder.path(), "file", b"abc");
     // Nothing is mapped at the address 0.
-    let sources = vec![Source::Path(path.clone()), Source::Path("/proc/self/mem".into()), Source::Path(path)];
+    let sources = [Source::Path(path.clone()), Source::Path("/proc/self/mem".into()), Source::Path(path)];
     for files in all_ways() {
         let sources = sources.iter().map(|source| match source {
             Source::Path(path) => Source::Path(path.clone()),

@@ -3,8 +3,8 @@
 use super::Source;
 use crate::Digest;
 use std::fs::{File, Metadata};
-use std::io::{self, Read};
 use std::path::PathBuf;
+use std::{io, mem};
 
 /// A source that was opened.
 pub(super) enum Input {
@@ -17,39 +17,36 @@ pub(super) enum Input {
 }
 
 impl Source {
-    pub(super) fn open(self) -> io::Result<Input> {
+    /// Opens it. What could not be opened by its path may be tried again.
+    pub(super) fn open(&mut self) -> io::Result<Input> {
         match self {
             Source::Path(path) => {
-                let metadata = std::fs::metadata(&path)?;
+                let metadata = std::fs::metadata(&*path)?;
                 let kind = metadata.file_type();
                 // Opening a pipe waits for its writer; reading a directory fails at once.
                 if !kind.is_file() && !kind.is_dir() {
-                    return Ok(Input::Slow(Unopened::Path(path)));
+                    return Ok(Input::Slow(Unopened::Path(mem::take(path))));
                 }
                 Ok(Input::File(File::open(path)?, metadata))
             }
             Source::Stdin => Ok(Input::Slow(Unopened::Stdin)),
-            Source::Failed(error) => Err(error),
-            Source::Known(digests) => Ok(Input::Known(digests)),
+            Source::Failed(error) => Err(mem::replace(error, io::ErrorKind::Other.into())),
+            Source::Known(digests) => Ok(Input::Known(mem::take(digests))),
         }
     }
 }
 
-/// A file that is opened at the first read.
+/// What is opened when its turn has come.
 pub(super) enum Unopened {
     Path(PathBuf),
     Stdin,
-    Opened(File),
 }
 
-impl Read for Unopened {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        loop {
-            *self = match self {
-                Unopened::Path(path) => Unopened::Opened(File::open(path)?),
-                Unopened::Stdin => Unopened::Opened(stdin()?),
-                Unopened::Opened(file) => return file.read(buffer),
-            };
+impl Unopened {
+    pub(super) fn open(&self) -> io::Result<File> {
+        match self {
+            Unopened::Path(path) => File::open(path),
+            Unopened::Stdin => stdin(),
         }
     }
 }

@@ -102,6 +102,7 @@ impl<'s, 'a, 'f, T> Lanes<'s, 'a, 'f, T> {
 
     fn fail(&mut self, i: usize, error: io::Error) {
         let InHand { number, tag, .. } = self.remove(i);
+        self.shared.closed(1);
         self.shared.ordered.done([(number, tag, Err(error))]);
     }
 
@@ -131,6 +132,7 @@ impl<'s, 'a, 'f, T> Lanes<'s, 'a, 'f, T> {
         // Closed before the lock is taken.
         let ended: Vec<_> =
             ended.map(|((number, tag, file), digests)| (number, tag, Ok(file.close(digests)))).collect();
+        self.shared.closed(ended.len());
         self.shared.ordered.done(ended);
         bytes
     }

@@ -161,8 +161,14 @@ impl<'a, T> Ordered<'a, T> {
     /// Waits until all files before this one are done; false if its result is not wanted any more. Whoever waits must have
     /// no other in hand.
     pub(super) fn wait_for_turn(&self, number: u64) -> bool {
+        self.wait_until(|due| due >= number)
+    }
+
+    /// Waits until something is so, given the number of the file whose result is due next; false if no more results are
+    /// wanted. It is looked at when there are new results.
+    pub(super) fn wait_until(&self, is_so: impl Fn(u64) -> bool) -> bool {
         let mut results = lock(&self.results);
-        while results.due < number && !results.stopped {
+        while !results.stopped && !is_so(results.due) {
             results = self.advanced.wait(results).unwrap_or_else(PoisonError::into_inner);
         }
         !results.stopped

@@ -1,14 +1,15 @@
 //! One core's share of the files.
 
-use super::input::Input;
+use super::input::{Input, Unopened};
 use super::lanes::{InHand, Lanes};
+use super::limit::{files_in_hand, is_too_many};
 use super::open::{CHUNK, OpenFile};
 use super::ordered::{Take, Taken};
 use super::{Digested, Shared};
 use crate::function::Hashes;
 use std::collections::VecDeque;
 use std::fs::Metadata;
-use std::io::{self, BufReader, Read, Write};
+use std::io::{self, BufReader, Write};
 
 /// Files in hand at once, on each core: enough to fill the lanes of any backend.
 const FILES: usize = 64;
@@ -21,14 +22,15 @@ pub(super) fn work<T>(shared: &Shared<T>) {
     let Shared { files, ordered, handover, .. } = shared;
     handover.enter();
     let _leave = Leave { shared };
-    let most = FILES.min(MEMORY / CHUNK / shared.threads).max(1);
+    let most = (MEMORY / CHUNK).min(files_in_hand()) / shared.threads;
+    let most = most.clamp(1, FILES);
     let mut taken = VecDeque::new();
     let mut lanes = Lanes::new(shared);
     let mut more = true;
     while !ordered.stopped() {
         let mut alone = None;
         while alone.is_none() && lanes.len() < most {
-            let Some(Taken { number, tag, source }) = taken.pop_front() else {
+            let Some(Taken { number, tag, mut source }) = taken.pop_front() else {
                 match if more { ordered.take(lanes.len() == 0, &mut taken) } else { Take::Later } {
                     Take::Files => continue,
                     Take::Later => break,
@@ -36,16 +38,24 @@ pub(super) fn work<T>(shared: &Shared<T>) {
                 }
                 continue;
             };
-            match source.open() {
+            match shared.open(lanes.len() > 0, || source.open()) {
                 Ok(Input::File(file, metadata)) => {
                     let file = open(shared, file, metadata);
                     let in_hand = InHand { number, tag, file, hashes: Hashes::new(files.functions) };
                     // Now, and not when all lanes are filled: meanwhile other workers take their share of files.
                     alone = lanes.begin(in_hand).map(|file| Alone::File(Box::new(file)));
                 }
-                Ok(Input::Slow(input)) => alone = Some(Alone::Slow(number, tag, input)),
+                Ok(Input::Slow(input)) => {
+                    shared.closed(1);
+                    alone = Some(Alone::Slow(number, tag, input));
+                }
                 Ok(Input::Known(digests)) => {
+                    shared.closed(1);
                     ordered.done([(number, tag, Ok(Digested { digests, bytes: 0, settled: None }))]);
+                }
+                Err(error) if is_too_many(&error) && lanes.len() > 0 => {
+                    taken.push_front(Taken { number, tag, source });
+                    break;
                 }
                 Err(error) => ordered.done([(number, tag, Err(error))]),
             }
@@ -97,14 +107,14 @@ impl<T> Drop for Leave<'_, '_, '_, T> {
 }
 
 /// What is read from its beginning to its end at a time.
-enum Alone<T, Unopened> {
+enum Alone<T> {
     /// What has no end that could be known.
     Slow(u64, T, Unopened),
     /// A file on a disk whose head would have to move between files.
     File(Box<InHand<T>>),
 }
 
-fn read_alone<T>(shared: &Shared<T>, alone: Alone<T, impl Read>) {
+fn read_alone<T>(shared: &Shared<T>, alone: Alone<T>) {
     let functions = shared.files.functions;
     let (number, tag, result) = match alone {
         Alone::Slow(number, tag, input) => {
@@ -114,7 +124,11 @@ fn read_alone<T>(shared: &Shared<T>, alone: Alone<T, impl Read>) {
             }
             let mut message = Message { shared, hashes: Hashes::new(functions) };
             // In chunks as long as those of files: a write takes its time, however little is written.
-            let read = io::copy(&mut BufReader::with_capacity(CHUNK, input), &mut message);
+            let read = shared.open(false, || input.open()).and_then(|file| {
+                let read = io::copy(&mut BufReader::with_capacity(CHUNK, file), &mut message);
+                shared.closed(1);
+                read
+            });
             let digested = read.map(|bytes| {
                 let digests = Hashes::finalize_many(functions, vec![message.hashes]).swap_remove(0);
                 Digested { digests, bytes, settled: None }
@@ -130,6 +144,7 @@ fn read_alone<T>(shared: &Shared<T>, alone: Alone<T, impl Read>) {
                 let digests = Hashes::finalize_many(functions, vec![message.hashes]).swap_remove(0);
                 file.close(digests)
             });
+            shared.closed(1);
             (number, tag, digested)
         }
     };
