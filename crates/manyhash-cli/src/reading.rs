@@ -39,6 +39,7 @@ impl Reading {
     /// Files, hashed with these functions, and mapped where that is possible: the programs have no other use for
     /// `SIGBUS`.
     pub(crate) fn files(self, functions: &[Function]) -> Files<'_> {
+        raise_limit();
         let storage = match self.io {
             Io::Auto => Storage::Auto,
             Io::Ssd => Storage::Ssd,
@@ -50,5 +51,23 @@ impl Reading {
             return files.map(guard);
         }
         files
+    }
+}
+
+/// Files that are enough on any number of cores, and fewer than the system's own limit anywhere.
+#[cfg(unix)]
+const OPEN: u64 = 1 << 12;
+
+/// Lets the process have more files open, as far as it may. What the limit is that low for, `select`, is not used here.
+fn raise_limit() {
+    #[cfg(unix)]
+    {
+        use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+        let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
+        let raised = maximum.map_or(OPEN, |maximum| maximum.min(OPEN));
+        if current.is_some_and(|current| current < raised) {
+            // If not, fewer files are in hand at once.
+            let _ = setrlimit(Resource::Nofile, Rlimit { current: Some(raised), maximum });
+        }
     }
 }
