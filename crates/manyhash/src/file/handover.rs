@@ -1,5 +1,5 @@
-//! Files in hand that pass from a busy worker to an idle one when there are none left to take: half-full lanes on two
-//! cores end sooner than full lanes on one.
+//! Files in hand that pass from a busy worker to an idle one when there are none to take, because there are none left or
+//! too many wait for those: half-full lanes on two cores end sooner than full lanes on one.
 
 use super::ordered::lock;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -47,14 +47,24 @@ impl<File> Handover<File> {
         self.changed.notify_all();
     }
 
-    /// Waits, with nothing in hand, until files are offered, and takes its share; none when no busy worker is left.
-    pub(super) fn wait(&self) -> Vec<File> {
+    /// There are results, for which a worker may wait.
+    pub(super) fn advance(&self) {
+        if self.is_wanted() {
+            // Whoever was about to wait does so now, and is told.
+            drop(lock(&self.state));
+            self.changed.notify_all();
+        }
+    }
+
+    /// Waits, with nothing in hand, until files are offered, and takes its share; none when no busy worker is left, or
+    /// when it need not wait any more, which is looked at when there are results.
+    pub(super) fn wait(&self, may_go_on: impl Fn() -> bool) -> Vec<File> {
         let mut state = lock(&self.state);
         state.busy -= 1;
         state.idle += 1;
         self.idle.store(state.idle, Ordering::Relaxed);
         self.changed.notify_all();
-        while state.offered.is_empty() && state.busy > 0 {
+        while state.offered.is_empty() && state.busy > 0 && !may_go_on() {
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
         let share = state.offered.len().div_ceil(state.idle);

@@ -103,7 +103,7 @@ impl<'s, 'a, 'f, T> Lanes<'s, 'a, 'f, T> {
     fn fail(&mut self, i: usize, error: io::Error) {
         let InHand { number, tag, .. } = self.remove(i);
         self.shared.closed(1);
-        self.shared.ordered.done([(number, tag, Err(error))]);
+        self.shared.done([(number, tag, Err(error))]);
     }
 
     /// Hashes the chunks, so many bytes, and is done with the files that have ended.
@@ -133,7 +133,7 @@ impl<'s, 'a, 'f, T> Lanes<'s, 'a, 'f, T> {
         let ended: Vec<_> =
             ended.map(|((number, tag, file), digests)| (number, tag, Ok(file.close(digests)))).collect();
         self.shared.closed(ended.len());
-        self.shared.ordered.done(ended);
+        self.shared.done(ended);
         bytes
     }
 }
@@ -146,6 +146,12 @@ impl OpenFile {
 }
 
 impl<T> Shared<'_, '_, T> {
+    /// Gives results to the sink when their turn has come.
+    pub(super) fn done(&self, done: impl IntoIterator<Item = (u64, T, io::Result<Digested>)>) {
+        self.ordered.done(done);
+        self.handover.advance();
+    }
+
     /// So many more bytes are hashed.
     pub(super) fn count(&self, bytes: u64) {
         if let Some(counter) = self.files.counter {

@@ -72,8 +72,10 @@ pub(super) struct Taken<T> {
 pub(super) enum Take {
     /// One or more.
     Files,
-    /// None now: another worker is asking, or too many results wait for a file that is not done.
+    /// None now: another worker is asking.
     Later,
+    /// None until the result of a file after this one is due, for which too many others wait.
+    Bounded { until: u64 },
     /// None ever.
     Ended,
 }
@@ -125,37 +127,36 @@ impl<'a, T> Ordered<'a, T> {
         }
     }
 
-    /// The next files, added to `taken`. With `wait`, never [`Take::Later`]; whoever waits must have no file in hand.
+    /// The next files, added to `taken`. With `wait` it waits for another worker that is asking; whoever waits must have no
+    /// file in hand.
     pub(super) fn take(&self, wait: bool, taken: &mut VecDeque<Taken<T>>) -> Take {
-        loop {
-            let mut files = match self.files.try_lock() {
-                Ok(files) => files,
-                // Another worker is asking, which may take as long as the caller's source does.
-                Err(TryLockError::WouldBlock) if !wait => return Take::Later,
-                Err(_) => lock(&self.files),
-            };
-            let results = lock(&self.results);
-            if results.stopped {
-                return Take::Ended;
-            }
-            if files.drawn < results.due + AHEAD || !files.ordered.is_empty() {
-                drop(results);
-                while taken.len() < BATCH {
-                    match files.draw_ordered(self.disks) {
-                        Some(file) => taken.push_back(file),
-                        None if taken.is_empty() => return Take::Ended,
-                        None => break,
-                    }
-                }
-                return Take::Files;
-            }
-            // Others, who may have the file in hand that all wait for, must not wait for this lock.
-            drop(files);
-            if !wait {
-                return Take::Later;
-            }
-            drop(self.advanced.wait(results).unwrap_or_else(PoisonError::into_inner));
+        let mut files = match self.files.try_lock() {
+            Ok(files) => files,
+            // Another worker is asking, which may take as long as the caller's source does.
+            Err(TryLockError::WouldBlock) if !wait => return Take::Later,
+            Err(_) => lock(&self.files),
+        };
+        let (due, stopped) = self.due();
+        if stopped {
+            return Take::Ended;
         }
+        if files.drawn >= due + AHEAD && files.ordered.is_empty() {
+            return Take::Bounded { until: files.drawn - AHEAD };
+        }
+        while taken.len() < BATCH {
+            match files.draw_ordered(self.disks) {
+                Some(file) => taken.push_back(file),
+                None if taken.is_empty() => return Take::Ended,
+                None => break,
+            }
+        }
+        Take::Files
+    }
+
+    /// The number of the file whose result is due next, and whether no more results are wanted.
+    pub(super) fn due(&self) -> (u64, bool) {
+        let results = lock(&self.results);
+        (results.due, results.stopped)
     }
 
     /// Waits until all files before this one are done; false if its result is not wanted any more. Whoever waits must have
@@ -193,7 +194,7 @@ impl<'a, T> Ordered<'a, T> {
 
     /// Whether no more results are wanted.
     pub(super) fn stopped(&self) -> bool {
-        lock(&self.results).stopped
+        self.due().1
     }
 
     /// Wants no more results.

@@ -29,11 +29,16 @@ pub(super) fn work<T>(shared: &Shared<T>) {
     let mut more = true;
     while !ordered.stopped() {
         let mut alone = None;
+        let mut bound = None;
         while alone.is_none() && lanes.len() < most {
             let Some(Taken { number, tag, mut source }) = taken.pop_front() else {
                 match if more { ordered.take(lanes.len() == 0, &mut taken) } else { Take::Later } {
                     Take::Files => continue,
                     Take::Later => break,
+                    Take::Bounded { until } => {
+                        bound = Some(until);
+                        break;
+                    }
                     Take::Ended => more = false,
                 }
                 continue;
@@ -51,13 +56,13 @@ pub(super) fn work<T>(shared: &Shared<T>) {
                 }
                 Ok(Input::Known(digests)) => {
                     shared.closed(1);
-                    ordered.done([(number, tag, Ok(Digested { digests, bytes: 0, settled: None }))]);
+                    shared.done([(number, tag, Ok(Digested { digests, bytes: 0, settled: None }))]);
                 }
                 Err(error) if is_too_many(&error) && lanes.len() > 0 => {
                     taken.push_front(Taken { number, tag, source });
                     break;
                 }
-                Err(error) => ordered.done([(number, tag, Err(error))]),
+                Err(error) => shared.done([(number, tag, Err(error))]),
             }
         }
         if let Some(alone) = alone {
@@ -67,13 +72,17 @@ pub(super) fn work<T>(shared: &Shared<T>) {
             read_alone(shared, alone);
         } else if lanes.len() > 0 {
             lanes.turn();
-            // Somebody waits only where there are no more files to take.
+            // Somebody waits only where there are no files to take.
             if lanes.len() > 1 && handover.is_wanted() {
                 handover.offer(lanes.take_half());
             }
-        } else if !more {
-            let share = handover.wait();
-            if share.is_empty() {
+        } else {
+            let is_passed = |until| {
+                let (due, stopped) = ordered.due();
+                stopped || due > until
+            };
+            let share = handover.wait(|| bound.is_some_and(is_passed));
+            if share.is_empty() && bound.is_none() {
                 return;
             }
             share.into_iter().for_each(|in_hand| lanes.push(in_hand));
@@ -148,7 +157,7 @@ fn read_alone<T>(shared: &Shared<T>, alone: Alone<T>) {
             (number, tag, digested)
         }
     };
-    shared.ordered.done([(number, tag, result)]);
+    shared.done([(number, tag, result)]);
 }
 
 /// A message, as it comes.
