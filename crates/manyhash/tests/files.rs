@@ -127,6 +127,28 @@ fn the_sink_may_end_it_all() {
     assert!(drawn.into_inner() < 40_000, "files are drawn without end");
 }
 
+/// The panic goes on, whatever the other workers do meanwhile.
+#[test]
+fn the_source_may_panic() {
+    let (ended, end) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        let (_folder, files) = files(&[100]);
+        for turn in 0..200 {
+            let sources = (0..1000).map(|i| {
+                assert!(i < turn, "it is meant to");
+                ((), Source::Path(files[0].0.clone()))
+            });
+            let digest = || {
+                let functions = [Algorithm::Sha1.into()];
+                Files::new(&functions).threads(8).digest(sources, |(), _| ControlFlow::Continue(()));
+            };
+            std::panic::catch_unwind(std::panic::AssertUnwindSafe(digest)).expect_err("it panics");
+        }
+        ended.send(()).expect("somebody waits");
+    });
+    end.recv_timeout(std::time::Duration::from_secs(60)).expect("it ends");
+}
+
 /// What would be read next, and never ends, is not read any more.
 #[test]
 #[cfg(unix)]

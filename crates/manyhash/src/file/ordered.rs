@@ -130,12 +130,14 @@ impl<'a, T> Ordered<'a, T> {
     /// The next files, added to `taken`. With `wait` it waits for another worker that is asking; whoever waits must have no
     /// file in hand.
     pub(super) fn take(&self, wait: bool, taken: &mut VecDeque<Taken<T>>) -> Take {
-        let mut files = match self.files.try_lock() {
-            Ok(files) => files,
+        let files = match self.files.try_lock() {
             // Another worker is asking, which may take as long as the caller's source does.
             Err(TryLockError::WouldBlock) if !wait => return Take::Later,
-            Err(_) => lock(&self.files),
+            Err(TryLockError::WouldBlock) => self.files.lock().ok(),
+            files => files.ok(),
         };
+        // A source that panicked gives no more.
+        let Some(mut files) = files else { return Take::Ended };
         let (due, stopped) = self.due();
         if stopped {
             return Take::Ended;
