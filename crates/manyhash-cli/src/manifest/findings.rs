@@ -135,9 +135,12 @@ impl Findings {
     }
 }
 
-/// Files that are not listed, and their digests.
+/// A name, and the digests of the file that it is of.
+type Named<Name> = (Name, Vec<(Function, Digest)>);
+
+/// Files that are not listed.
 #[derive(Default)]
-pub(super) struct Unlisted(Vec<(Vec<u8>, Vec<(Function, Digest)>)>);
+pub(super) struct Unlisted(Vec<Named<Vec<u8>>>);
 
 impl Unlisted {
     pub(super) fn push(&mut self, name: &[u8], digests: impl Iterator<Item = (Function, Digest)>) {
@@ -152,9 +155,9 @@ impl Unlisted {
         self,
         console: &mut Console,
         findings: &mut Findings,
-        missing: impl Iterator<Item = (&'a [u8], Vec<(Function, Digest)>)>,
+        missing: impl Iterator<Item = Named<&'a [u8]>>,
     ) -> io::Result<()> {
-        let missing: Vec<(&[u8], Vec<(Function, Digest)>)> = missing.collect();
+        let missing: Vec<Named<&[u8]>> = missing.collect();
         // By the first digest of each; all that both have are compared. The last of a content is the first in the list.
         let mut by_digest: HashMap<(Function, Digest), Vec<usize>> = HashMap::new();
         for (i, (_, digests)) in missing.iter().enumerate().rev() {
