@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 # Not all features of the programs: one links OpenSSL too.
-packages=(-p manyhash-core -p manyhash-map -p manyhash -p manyhash-cli)
+packages=(-p manyhash-core -p manyhash-map -p manyhash-stdio -p manyhash -p manyhash-cli)
 features=(--features manyhash/arrow,manyhash/digest,manyhash/map,manyhash/others,manyhash/prometheus)
 
 cargo fmt --all --check

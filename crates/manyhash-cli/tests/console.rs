@@ -133,7 +133,9 @@ fn closed_standard_input_and_output() {
         assert_eq!(outcome.status, Some(1), "{script}");
     }
     // Empty, or swallowed, because the user says so.
-    for script in ["manysum </dev/null", "manysum file >/dev/null", "manysum file <&-"] {
+    let scripts = ["manysum </dev/null", "manysum file >/dev/null", "manysum file <&-"];
+    // As Python's subprocess.DEVNULL, open for both.
+    for script in scripts.into_iter().chain(["manysum <>/dev/null", "manysum file 1<>/dev/null"]) {
         assert_eq!((shell(script).status, shell(script).stderr), (Some(0), Vec::new()), "{script}");
     }
 }
