@@ -3,6 +3,10 @@
 //! Bytes that are in memory already are taken at once, read or mapped. Those that are not are asked for, and read when
 //! they are needed and other files were asked for too: so the device has many requests at a time.
 
+#[cfg(all(feature = "map", target_os = "linux"))]
+mod map;
+mod memory;
+
 use super::pace::Way;
 #[cfg(all(feature = "map", target_os = "linux"))]
 use manyhash_map::{Guard, Window};
@@ -13,14 +17,6 @@ use std::io::{Seek, SeekFrom};
 
 /// Bytes read from a file at a time: few system calls, and the chunks of all lanes stay in a core's own cache.
 pub(super) const CHUNK: usize = 32 << 10;
-
-/// Bytes mapped at a time.
-#[cfg(all(feature = "map", target_os = "linux"))]
-const WINDOW: usize = 1 << 20;
-
-/// Bytes from which on a file is mapped: below, reading is as fast.
-#[cfg(all(feature = "map", target_os = "linux"))]
-const MAPPED: u64 = 256 << 10;
 
 /// Bytes asked for ahead of those that are read.
 const AHEAD: u64 = 2 << 20;
@@ -88,12 +84,6 @@ impl OpenFile {
             end: End::Ahead,
             now: None,
         }
-    }
-
-    /// The same, which may be mapped if it is long enough.
-    #[cfg(all(feature = "map", target_os = "linux"))]
-    pub(super) fn with_guard(self, guard: Option<Guard>) -> Self {
-        OpenFile { guard: guard.filter(|_| self.metadata.len() >= MAPPED), ..self }
     }
 
     /// What the system said before it was opened.
@@ -209,23 +199,22 @@ impl OpenFile {
     /// Reads what is in memory, or waits for what is not; what is not is asked for first.
     fn read(&mut self, buffer: &mut [u8], wait: bool) -> io::Result<usize> {
         if self.asked.is_none() {
-            match read_at_once(&self.file, buffer, &self.metadata) {
-                Some(Err(error)) if error.kind() == io::ErrorKind::WouldBlock => {}
+            match memory::read(&self.file, buffer, &self.metadata) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 // Linux 5.9 and 5.10 say so also of bytes that are not in memory: preadv2(2), BUGS.
-                Some(Ok(0)) if self.offset < self.metadata.len() => {}
-                Some(result) => return result,
-                None => return retry(|| self.file.read(buffer)),
+                Ok(0) if self.offset < self.metadata.len() => {}
+                result => return result,
             }
         }
         let asked = self.asked.get_or_insert(self.offset);
         if *asked < self.metadata.len() && *asked < self.offset + AHEAD / 2 {
-            ask(&self.file, *asked, AHEAD);
+            memory::ask(&self.file, *asked, AHEAD);
             *asked += AHEAD;
         }
         if !wait {
             return Err(io::ErrorKind::WouldBlock.into());
         }
-        retry(|| self.file.read(buffer))
+        memory::retry(|| self.file.read(buffer))
     }
 }
 
@@ -241,97 +230,6 @@ pub(super) fn is_same(one: &Metadata, other: &Metadata) -> bool {
     }
     one.len() == other.len() && one.modified().ok() == other.modified().ok()
 }
-
-#[cfg(all(feature = "map", target_os = "linux"))]
-impl OpenFile {
-    /// Maps the next window; false if it has to be read.
-    fn map(&mut self) -> bool {
-        let Some(guard) = self.guard else { return false };
-        let left = self.metadata.len().saturating_sub(self.offset);
-        let length = usize::try_from(left).unwrap_or(WINDOW).min(WINDOW);
-        // Beyond the end that the file had it may have got more since. Whether a window's first byte is in memory tells
-        // of the rest, as long files come and go in long pieces; what is not is better asked for.
-        if length == 0 || self.asked.is_some() || is_cold_at(&self.file, self.offset) {
-            self.guard = None;
-            return false;
-        }
-        let Ok(window) = guard.map(&self.file, self.offset, length) else { return false };
-        self.offset += window.len() as u64;
-        self.chunk = Chunk::Window(window);
-        true
-    }
-
-    /// Why bytes of the last window were not there.
-    fn why_lost(&self, length: usize) -> io::Error {
-        use std::os::unix::fs::FileExt;
-        // What cannot be read says why; what is beyond the end says nothing.
-        let mut buffer = vec![0; CHUNK];
-        let start = self.offset - length as u64;
-        for offset in (start..self.offset).step_by(CHUNK) {
-            if let Err(error) = self.file.read_at(&mut buffer, offset) {
-                return error;
-            }
-        }
-        io::Error::other("File was truncated while it was read")
-    }
-}
-
-/// Whether the byte at an offset is not in memory.
-#[cfg(all(feature = "map", target_os = "linux"))]
-fn is_cold_at(file: &File, offset: u64) -> bool {
-    let mut byte = [0];
-    let read =
-        rustix::io::preadv2(file, &mut [io::IoSliceMut::new(&mut byte)], offset, rustix::io::ReadWriteFlags::NOWAIT);
-    read == Err(rustix::io::Errno::AGAIN)
-}
-
-/// Reads what is in memory already; [`io::ErrorKind::WouldBlock`] if nothing is, and none if that cannot be told of this
-/// file.
-#[cfg(target_os = "linux")]
-fn read_at_once(file: &File, buffer: &mut [u8], metadata: &Metadata) -> Option<io::Result<usize>> {
-    use rustix::io::{Errno, ReadWriteFlags};
-    use std::os::unix::fs::MetadataExt;
-    use std::sync::atomic::{AtomicU64, Ordering};
-    /// The device of a file system that last could not tell: it is spared the question.
-    static UNABLE: AtomicU64 = AtomicU64::new(u64::MAX);
-    if UNABLE.load(Ordering::Relaxed) == metadata.dev() {
-        return None;
-    }
-    // This offset is the one where the file is.
-    match rustix::io::preadv2(file, &mut [io::IoSliceMut::new(buffer)], u64::MAX, ReadWriteFlags::NOWAIT) {
-        Ok(read) => Some(Ok(read)),
-        Err(Errno::AGAIN) => Some(Err(io::ErrorKind::WouldBlock.into())),
-        Err(Errno::OPNOTSUPP | Errno::NOSYS) => {
-            UNABLE.store(metadata.dev(), Ordering::Relaxed);
-            None
-        }
-        // Reading gives it too, or goes on after an interruption.
-        Err(_) => None,
-    }
-}
-
-#[cfg(not(target_os = "linux"))]
-fn read_at_once(_: &File, _: &mut [u8], _: &Metadata) -> Option<io::Result<usize>> {
-    None
-}
-
-fn retry(mut read: impl FnMut() -> io::Result<usize>) -> io::Result<usize> {
-    loop {
-        match read() {
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            result => return result,
-        }
-    }
-}
-
-/// Asks for bytes that will be read. If the system does nothing about it, they are read all the same.
-#[cfg(target_os = "linux")]
-fn ask(file: &File, offset: u64, length: u64) {
-    let _ = rustix::fs::fadvise(file, offset, std::num::NonZeroU64::new(length), rustix::fs::Advice::WillNeed);
-}
-
-#[cfg(not(target_os = "linux"))]
-fn ask(_: &File, _: u64, _: u64) {}
 
 /// Its bytes from where it is on, until it ends there.
 impl Read for OpenFile {

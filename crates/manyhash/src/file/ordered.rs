@@ -147,6 +147,11 @@ impl<'a, T> Ordered<'a, T> {
         }
         while taken.len() < BATCH {
             match files.draw_ordered(self.disks) {
+                // Whoever reads it may be long about it, and should keep no others from being read meanwhile.
+                Some(file) if matches!(file.source, Source::Stdin) => {
+                    taken.push_back(file);
+                    break;
+                }
                 Some(file) => taken.push_back(file),
                 None if taken.is_empty() => return Take::Ended,
                 None => break,
