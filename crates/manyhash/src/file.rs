@@ -19,10 +19,12 @@ use disk::Disks;
 use handover::Handover;
 use limit::Opened;
 use ordered::Ordered;
+use pace::Pace;
 use std::fs::Metadata;
 use std::io;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
+use std::sync::Mutex;
 use std::sync::atomic::AtomicU64;
 use std::thread;
 
@@ -146,7 +148,8 @@ impl<'a> Files<'a> {
         let disks = Disks::new(self.storage);
         let ordered = Ordered::new(Box::new(files), Box::new(done), &disks);
         let (opened, handover) = (Opened::default(), Handover::new());
-        let shared = Shared { files: self, threads, disks: &disks, ordered, opened, handover };
+        let pace = Mutex::new(Pace::default());
+        let shared = Shared { files: self, threads, disks: &disks, ordered, opened, handover, pace };
         thread::scope(|scope| {
             for i in 1..threads {
                 // Without another thread, those that there are do its work.
@@ -168,4 +171,5 @@ struct Shared<'a, 'f, T> {
     ordered: Ordered<'a, T>,
     opened: Opened,
     handover: Handover<lanes::InHand<T>>,
+    pace: Mutex<Pace>,
 }

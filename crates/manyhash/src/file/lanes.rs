@@ -1,7 +1,8 @@
 //! The files that one core has in hand, each with a chunk of its bytes.
 
 use super::open::{CHUNK, Filled, OpenFile};
-use super::pace::{Pace, Way};
+use super::ordered::lock;
+use super::pace::Way;
 use super::{Digested, Shared};
 use crate::Digest;
 use crate::function::Hashes;
@@ -25,7 +26,6 @@ pub(super) struct Lanes<'s, 'a, 'f, T> {
     files: Vec<Open<T>>,
     /// At least one for each file; those left over wait for the next.
     chunks: Vec<Box<[u8]>>,
-    pace: Pace,
 }
 
 struct Open<T> {
@@ -36,7 +36,7 @@ struct Open<T> {
 
 impl<'s, 'a, 'f, T> Lanes<'s, 'a, 'f, T> {
     pub(super) fn new(shared: &'s Shared<'a, 'f, T>) -> Self {
-        Lanes { shared, hashes: Vec::new(), files: Vec::new(), chunks: Vec::new(), pace: Pace::default() }
+        Lanes { shared, hashes: Vec::new(), files: Vec::new(), chunks: Vec::new() }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -83,10 +83,10 @@ impl<'s, 'a, 'f, T> Lanes<'s, 'a, 'f, T> {
 
     /// Gets a chunk of each file, and hashes them.
     pub(super) fn turn(&mut self) {
-        let (way, start) = (self.pace.way(), Instant::now());
+        let (way, start) = (lock(&self.shared.pace).way(), Instant::now());
         self.read(way);
         let bytes = self.advance();
-        self.pace.took(way, bytes, start.elapsed());
+        lock(&self.shared.pace).took(way, bytes, start.elapsed());
     }
 
     /// Gets a chunk of each file that has none. Those that cannot be read are done with.

@@ -1,8 +1,8 @@
 //! Which way to get bytes is faster on this machine.
 //!
 //! Copying what is in memory costs bandwidth, mapping it the work on page tables; whichever is dearer, by up to a half,
-//! depends on the CPU, the hypervisor and the file system's pages. So a worker tries both on the files themselves, takes
-//! the faster, and now and then tries again.
+//! depends on the CPU, the hypervisor and the file system's pages. So the workers try both on the files themselves, take
+//! the faster, and now and then try again.
 
 use std::time::Duration;
 

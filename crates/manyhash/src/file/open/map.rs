@@ -5,7 +5,7 @@ use manyhash_map::Guard;
 use std::io;
 
 /// Bytes mapped at a time.
-const WINDOW: usize = 1 << 20;
+pub(super) const WINDOW: usize = 512 << 10;
 
 /// Bytes from which on a file is mapped: below, reading is as fast.
 const MAPPED: u64 = 256 << 10;

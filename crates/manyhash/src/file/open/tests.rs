@@ -46,7 +46,8 @@ fn all(mut open: OpenFile, mut ways: impl Iterator<Item = Way>) -> io::Result<Ve
 
 #[test]
 fn all_bytes_by_each_way_and_by_both() {
-    let lengths = [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 256 << 10, (1 << 20) - 1, 1 << 20, (3 << 20) + 5];
+    let lengths =
+        [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 256 << 10, (512 << 10) - 1, 512 << 10, (512 << 10) + 1, (3 << 20) + 5];
     for length in lengths {
         let content = content(length);
         let written = Written::new(&content);
@@ -64,7 +65,7 @@ fn all_bytes_by_each_way_and_by_both() {
 #[test]
 fn what_a_file_gets_meanwhile_is_read() {
     for way in BOTH {
-        let content = content(1 << 20);
+        let content = content(512 << 10);
         let mut written = Written::new(&content);
         let mut open = written.open();
         let mut buffer = vec![0; CHUNK];
@@ -129,8 +130,8 @@ fn an_end_before_the_size_is_waited_for() {
 #[cfg(all(feature = "map", target_os = "linux"))]
 fn a_file_that_is_truncated_is_an_error_where_it_is_mapped() {
     // In whole pages, of which a signal tells, and within the last one, of which none does.
-    for left in [1 << 19, (1 << 20) - 5] {
-        let written = Written::new(&content(1 << 20));
+    for left in [map::WINDOW / 2, map::WINDOW - 5] {
+        let written = Written::new(&content(map::WINDOW));
         let mut open = written.open();
         let mut buffer = vec![0; CHUNK];
         open.fill(&mut buffer, Way::Map, true).expect("it can be mapped");
