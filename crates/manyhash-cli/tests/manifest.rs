@@ -182,6 +182,8 @@ fn what_cannot_be_read() {
     assert_eq!(manifest(root, &["create", "d", "-o", "other", "-a", "md5"]).status, Some(0));
     let other = "manyhash: other: has digests of md5, and the other manifest of sha1\n";
     assert_outcome(&manifest(root, &["diff", "m", "other"]), 1, "", other);
+    let refused = "manyhash: m: has digests of sha1; create makes one of others\n";
+    assert_outcome(&manifest(root, &["update", "d", "m", "-a", "md5,sha256", "--format", "bsd"]), 1, "", refused);
     let named = "manyhash: bag: a bag has this manifest under the name manifest-sha256.txt\n";
     assert_outcome(&manifest(root, &["create", "d", "--format", "bagit", "-o", "bag"]), 1, "", named);
 }
@@ -214,6 +216,8 @@ fn a_file_without_permission_keeps_its_line() {
         return;
     }
     let before = fs::read_to_string(root.join("m")).expect("a manifest");
+    assert_eq!(as_nobody(root, &["create", "d", "-o", "h", "--format", "hashdeep"]).status, Some(0));
+    let sizes = fs::read_to_string(root.join("h")).expect("a manifest").lines().count();
     mode("d/b", 0);
     mode("d/sub/deep", 0);
     let denied = "manyhash: d/b: Permission denied\nmanyhash: d/sub/deep: Permission denied\n";
@@ -228,6 +232,8 @@ fn a_file_without_permission_keeps_its_line() {
     lines.sort_unstable();
     kept.sort_unstable();
     assert_eq!(kept, lines);
+    assert_eq!(as_nobody(root, &["update", "d", "h"]).status, Some(1));
+    assert_eq!(fs::read_to_string(root.join("h")).expect("a manifest").lines().count(), sizes);
     mode("d/sub/deep", 0o755);
 }
 

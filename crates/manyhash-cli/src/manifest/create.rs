@@ -1,7 +1,7 @@
 //! `manyhash manifest create`: a manifest of a tree.
 
 use super::scan::walk;
-use super::write::{Manifest, Options, root};
+use super::write::{Lines, Manifest, Options, root};
 use super::{FAILED, is_directory};
 use crate::console::Console;
 use crate::lists::bagit;
@@ -45,11 +45,13 @@ pub(super) fn run(console: &mut Console, arguments: &Arguments) -> io::Result<u8
     let of_bag = output.as_ref().filter(|_| format == Format::Bagit).and_then(|path| bagit::function(path.as_os_str()));
     let default = [of_bag.unwrap_or(Function::Lanes(Algorithm::Sha256))];
     let functions = if options.algorithm.is_empty() { &default[..] } else { &options.algorithm };
+    // Before the walk, which might see what is tried.
+    let Some(lines) = Lines::of(console, output.as_deref()) else { return Ok(FAILED) };
     let manifest = Manifest { directory, functions, format, options, path: output.as_deref() };
     let leave_out = output.as_ref().and_then(|path| path.canonicalize().ok());
     let well = thread::scope(|scope| {
         let walked = walk(scope, root(directory, format), leave_out);
-        manifest.make(console, walked, |_, _, _| Ok(None), |_| Ok(Vec::new()))
+        manifest.make(console, walked, lines, |_, _, _| Ok(None), |_| Ok(Vec::new()))
     })?;
     Ok(if well { 0 } else { FAILED })
 }

@@ -1,11 +1,11 @@
 //! A manifest in memory: what it says of a file is found by its name.
 //!
-//! A million entries take some 130 bytes each: names and digests lie behind one another.
+//! A million entries take some 150 bytes each: names and digests lie behind one another.
 
 use crate::console::Console;
 use crate::figures::count;
 use crate::lists::read::{Line, List};
-use crate::lists::{Accepted, Parser};
+use crate::lists::{Accepted, Entry, Parser};
 use crate::name;
 use manyhash::{Digest, Function};
 use std::cmp::Ordering;
@@ -30,6 +30,8 @@ struct Place {
     start: usize,
     name: u32,
     digests: u32,
+    /// Of the file, where the manifest says so.
+    size: Option<u64>,
 }
 
 impl Index {
@@ -52,7 +54,7 @@ impl Index {
         let mut first = None;
         for Line { number, entry } in &mut list {
             match entry {
-                Ok(entry) => index.push(&entry.name, &entry.digests)?,
+                Ok(entry) => index.push(&entry)?,
                 Err(_) => {
                     index.improper += 1;
                     first.get_or_insert(number);
@@ -68,9 +70,11 @@ impl Index {
         Ok(index)
     }
 
-    fn push(&mut self, name: &[u8], digests: &[(Function, Digest)]) -> io::Result<()> {
+    fn push(&mut self, entry: &Entry) -> io::Result<()> {
+        let Entry { name, size, digests } = entry;
         // Names are below the directory, and `find .` has a way to say so.
         let name = name.strip_prefix(b"./").unwrap_or(name);
+        let size = *size;
         let start = self.bytes.len();
         self.bytes.extend_from_slice(name);
         for (function, digest) in digests {
@@ -86,7 +90,7 @@ impl Index {
         let too_long = |_| io::Error::other("it has a name that is too long");
         let digests = self.bytes.len() - start - name.len();
         let (name, digests) = (name.len().try_into().map_err(too_long)?, digests.try_into().map_err(too_long)?);
-        self.entries.push(Place { start, name, digests });
+        self.entries.push(Place { start, name, digests, size });
         Ok(())
     }
 
@@ -102,7 +106,8 @@ impl Index {
                     let end = |place: &Place| place.start + place.name as usize + place.digests as usize;
                     self.bytes.extend_from_within(last.start..end(&last));
                     self.bytes.extend_from_within(place.start + place.name as usize..end(&place));
-                    let merged = Place { start, digests: last.digests.saturating_add(place.digests), ..last };
+                    let digests = last.digests.saturating_add(place.digests);
+                    let merged = Place { start, digests, size: last.size.or(place.size), ..last };
                     self.entries.pop();
                     self.entries.push(merged);
                 }
@@ -127,7 +132,7 @@ impl Index {
 
     /// The digests of an entry; of one function more than one, if the manifest contradicts itself.
     pub(super) fn digests(&self, i: usize) -> impl Iterator<Item = (Function, Digest)> {
-        let Place { start, name, digests } = self.entries[i];
+        let Place { start, name, digests, .. } = self.entries[i];
         let mut rest = &self.bytes[start + name as usize..][..digests as usize];
         std::iter::from_fn(move || {
             let (number, after) = rest.split_first()?;
@@ -136,6 +141,11 @@ impl Index {
             rest = after;
             Some((function, Digest::from_bytes(digest).ok()?))
         })
+    }
+
+    /// An entry as it was.
+    pub(super) fn entry(&self, i: usize) -> Entry {
+        Entry { name: self.name(i).to_vec(), size: self.entries[i].size, digests: self.digests(i).collect() }
     }
 
     /// The entry of this name.
@@ -191,7 +201,8 @@ mod tests {
     fn index(entries: &[(&str, &[(Function, Digest)])]) -> Index {
         let mut index = Index { functions: Vec::new(), bytes: Vec::new(), entries: Vec::new(), improper: 0 };
         for (name, digests) in entries {
-            index.push(name.as_bytes(), digests).expect("it has room");
+            let (name, digests) = (name.as_bytes().to_vec(), digests.to_vec());
+            index.push(&Entry { name, size: None, digests }).expect("it has room");
         }
         index.sort();
         index

@@ -3,7 +3,7 @@
 use super::findings::{Findings, Status, Unlisted};
 use super::index::Index;
 use super::scan::walk;
-use super::write::{Manifest, Options, Outcome, root, shown};
+use super::write::{Lines, Manifest, Options, Outcome, root, shown};
 use super::{FAILED, is_directory};
 use crate::console::Console;
 use crate::lists::write::Format;
@@ -49,6 +49,8 @@ pub(super) fn run(console: &mut Console, arguments: &Arguments) -> io::Result<u8
     let named = bagit::function(path.as_os_str());
     let format = options.format.or(named.map(|_| Format::Bagit));
     let root = root(directory, format.unwrap_or(Format::Gnu));
+    // Before the walk, which might see what is tried.
+    let Some(lines) = Lines::of(console, Some(path)) else { return Ok(FAILED) };
     thread::scope(|scope| {
         let walked = walk(scope, root, path.canonicalize().ok());
         let Ok((index, format)) = before(console, path, options, format) else { return Ok(FAILED) };
@@ -70,7 +72,7 @@ pub(super) fn run(console: &mut Console, arguments: &Arguments) -> io::Result<u8
         });
         let lock = || update.lock().unwrap_or_else(PoisonError::into_inner);
         let done = |console: &mut Console, name: &[u8], outcome: Outcome<'_>| lock().file(console, name, outcome);
-        let well = manifest.make(console, walked, done, |console| lock().rest(console, directory))?;
+        let well = manifest.make(console, walked, lines, done, |console| lock().rest(console, directory))?;
         let summary = lock().findings.summary();
         console.message(summary);
         Ok(if well { 0 } else { FAILED })
@@ -94,6 +96,12 @@ fn before(
     let index = Index::read(console, path.as_os_str(), only).ok_or(Said)?;
     if index.improper > 0 {
         console.about(name::bytes(path.as_os_str()), "lines that cannot be read would be lost; left as it is");
+        return Err(Said);
+    }
+    let is_listed = |function: &Function| index.functions.contains(function);
+    if !options.algorithm.is_empty() && index.len() > 0 && !options.algorithm.iter().any(is_listed) {
+        let names = index.functions.iter().map(Function::to_string).collect::<Vec<_>>().join(", ");
+        console.about(name::bytes(path.as_os_str()), &format!("has digests of {names}; create makes one of others"));
         return Err(Said);
     }
     let there = Format::of_list(path).map_err(|error| {
@@ -122,7 +130,7 @@ impl Update<'_> {
         match (outcome, entry) {
             (Err(_), entry) => {
                 self.findings.count(Status::Unreadable);
-                return Ok(entry.map(|(index, i)| kept(index, i)));
+                return Ok(entry.map(|(index, i)| index.entry(i)));
             }
             (Ok(digests), Some((index, i))) if index.is_as_listed(i, self.functions, digests) => {
                 self.findings.as_listed += 1;
@@ -149,7 +157,7 @@ impl Update<'_> {
                 Err(error) if !is_absence(&error) => {
                     console.file_error(&shown(directory, index.name(i)), &error);
                     self.findings.count(Status::Unreadable);
-                    entries.push(kept(index, i));
+                    entries.push(index.entry(i));
                 }
                 _ => missing.push((index.name(i), index.digests(i).collect())),
             }
@@ -157,11 +165,6 @@ impl Update<'_> {
         std::mem::take(&mut self.unlisted).say(console, &mut self.findings, missing.into_iter())?;
         Ok(entries)
     }
-}
-
-/// An entry as it was. hashdeep's lines have sizes, which an index has not.
-fn kept(index: &Index, i: usize) -> Entry {
-    Entry { name: index.name(i).to_vec(), size: None, digests: index.digests(i).collect() }
 }
 
 /// What the system says of a file below a directory.

@@ -78,10 +78,11 @@ impl Manifest<'_> {
         &self,
         console: &mut Console,
         walked: Receiver<Vec<Walked>>,
+        mut lines: Lines,
         mut done: impl FnMut(&mut Console, &[u8], Outcome<'_>) -> io::Result<Option<Entry>> + Send,
         rest: impl FnOnce(&mut Console) -> io::Result<Vec<Entry>>,
     ) -> io::Result<bool> {
-        let (mut lines, writer, cache) = match self.open(console) {
+        let (writer, cache) = match self.open(console) {
             Ok(opened) => opened,
             Err(message) => {
                 console.message(message);
@@ -147,21 +148,16 @@ impl Manifest<'_> {
     }
 
     /// What is needed before anything is looked at; or what there is to say.
-    fn open(&self, console: &mut Console) -> Result<(Lines, Writer, Option<Cache>), String> {
+    fn open(&self, console: &mut Console) -> Result<(Writer, Option<Cache>), String> {
         let writer = Writer::new(self.format, self.functions.to_vec()).map_err(|error| error.to_string())?;
-        let about = |path: &Path, what: &str| format!("{}: {what}", path.display());
         if let (Format::Bagit, Some(path), [function]) = (self.format, self.path, self.functions)
             && bagit::function(path.as_os_str()) != Some(*function)
         {
             let name = bagit::manifest(*function);
-            return Err(about(path, &format!("a bag has this manifest under the name {name}")));
+            return Err(format!("{}: a bag has this manifest under the name {name}", path.display()));
         }
-        let lines = match self.path {
-            Some(path) => Lines::of(path).map_err(|error| about(path, &crate::console::reason(&error)))?,
-            None => Lines::Output,
-        };
         let cache = self.options.cache.open(console).map_err(|error| error.to_string())?;
-        Ok((lines, writer, cache))
+        Ok((writer, cache))
     }
 
     /// Writes an entry, if there is one and the format has a place for it; whether it has.
@@ -230,7 +226,7 @@ fn sound(
 }
 
 /// Where lines go.
-enum Lines {
+pub(super) enum Lines {
     /// Standard output.
     Output,
     /// A file of no name, and in the end the manifest.
@@ -238,10 +234,18 @@ enum Lines {
 }
 
 impl Lines {
-    fn of(path: &Path) -> io::Result<Self> {
-        let whole = WholeFile::check(path)?;
-        // Not beside it, where the tree may be.
-        Ok(Lines::File(whole, BufWriter::new(tempfile::tempfile()?), path.to_owned()))
+    /// To a manifest, or to standard output; none if the manifest cannot be written, which is said.
+    pub(super) fn of(console: &mut Console, path: Option<&Path>) -> Option<Self> {
+        let Some(path) = path else { return Some(Lines::Output) };
+        // Not beside it meanwhile, where the tree may be.
+        let opened = WholeFile::check(path).and_then(|whole| Ok((whole, tempfile::tempfile()?)));
+        match opened {
+            Ok((whole, lines)) => Some(Lines::File(whole, BufWriter::new(lines), path.to_owned())),
+            Err(error) => {
+                console.file_error(name::bytes(path.as_os_str()), &error);
+                None
+            }
+        }
     }
 
     fn write(&mut self, console: &mut Console, line: &[u8]) -> io::Result<()> {
