@@ -4,26 +4,29 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# Not all features of the programs: one links OpenSSL too.
-packages=(-p manyhash-core -p manyhash-map -p manyhash-stdio -p manyhash -p manyhash-cli)
-features=(--features manyhash/arrow,manyhash/digest,manyhash/map,manyhash/others,manyhash/prometheus)
+source scripts/tested.sh
 
 cargo fmt --all --check
-cargo clippy "${packages[@]}" --all-targets "${features[@]}" -- -D warnings
-RUSTDOCFLAGS="-D warnings" cargo doc "${packages[@]}" "${features[@]}" --no-deps
+cargo clippy "${tested[@]}" --all-targets -- -D warnings
+RUSTDOCFLAGS="-D warnings" cargo doc "${tested[@]}" --no-deps
 # Without the standard library, for whatever the target was compiled for.
 cargo test -p manyhash-core --no-default-features --tests
 
-# The engine under a model checker, which has locks and threads of its own and so a build of its own.
-RUSTFLAGS="--cfg manyhash_shuttle -D warnings" CARGO_TARGET_DIR=target/shuttle \
+# The engine under a model checker, which has locks and threads of its own and so a build of its own. What it hashes is
+# little, and less optimised it is built sooner.
+RUSTFLAGS="--cfg manyhash_shuttle -D warnings" CARGO_TARGET_DIR=target/shuttle CARGO_PROFILE_DEV_OPT_LEVEL=1 \
     cargo test -p manyhash --lib engine::model
 
-# The best backend with everything, then each lower tier; those that this CPU has not, the program itself refuses.
-cargo test "${packages[@]}" "${features[@]}"
-cargo build -p manyhash-cli
+# The best backend with everything, then each lower tier with the library's tests; those that this CPU has not, the program
+# itself refuses.
+cargo test "${tested[@]}"
+library=(--lib)
+for file in crates/manyhash/tests/*.rs; do
+    library+=(--test "$(basename "$file" .rs)")
+done
 best=
 for backend in avx512 avx2 sse2 portable; do
-    if MANYHASH_BACKEND=$backend target/debug/manysum </dev/null >/dev/null 2>&1; then
+    if MANYHASH_BACKEND=$backend "${CARGO_TARGET_DIR:-target}/debug/manysum" </dev/null >/dev/null 2>&1; then
         if [[ -z $best ]]; then
             best=$backend
             echo "== $backend is the best, and was tested"
@@ -31,7 +34,7 @@ for backend in avx512 avx2 sse2 portable; do
         fi
         echo "== MANYHASH_BACKEND=$backend"
         # The simulation of the schedule is the same on all.
-        MANYHASH_BACKEND=$backend cargo test -p manyhash --all-features --tests -- --skip makespan
+        MANYHASH_BACKEND=$backend cargo test "${tested[@]}" "${library[@]}" -- --skip makespan
     else
         echo "== MANYHASH_BACKEND=$backend: not on this CPU"
     fi

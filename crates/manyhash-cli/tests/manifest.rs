@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{Outcome, directory, hostile_names, manysum, name, run};
+use common::{Outcome, corrupt, directory, hostile_names, manysum, name, run};
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
@@ -235,19 +235,6 @@ fn a_file_without_permission_keeps_its_line() {
     assert_eq!(as_nobody(root, &["update", "d", "h"]).status, Some(1));
     assert_eq!(fs::read_to_string(root.join("h")).expect("a manifest").lines().count(), sizes);
     mode("d/sub/deep", 0o755);
-}
-
-/// Changes a file in a way that its times do not show; false where that cannot be done.
-fn corrupt(path: &Path) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    let file = fs::File::options().read(true).write(true).open(path).expect("a file");
-    let times = |file: &fs::File| file.metadata().map(|there| (there.mtime(), there.mtime_nsec(), there.ctime_nsec()));
-    let before = times(&file).expect("a file");
-    // SAFETY: no other process has the file, and this one no other mapping of it.
-    let mut mapped = unsafe { memmap2::MmapMut::map_mut(&file) }.expect("a mapping");
-    mapped[0] ^= 1;
-    mapped.flush().expect("it is written");
-    times(&file).expect("a file") == before
 }
 
 #[test]

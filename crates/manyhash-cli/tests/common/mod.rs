@@ -211,3 +211,17 @@ pub fn fifo(directory: &Path, name: &str) -> PathBuf {
     Command::new("mkfifo").arg(&path).assert().success();
     path
 }
+
+/// Changes a file in a way that its times do not show; false where that cannot be done.
+#[cfg(unix)]
+pub fn corrupt(path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let file = fs::File::options().read(true).write(true).open(path).expect("a file");
+    let times = |file: &fs::File| file.metadata().map(|there| (there.mtime(), there.mtime_nsec(), there.ctime_nsec()));
+    let before = times(&file).expect("a file");
+    // SAFETY: no other process has the file, and this one no other mapping of it.
+    let mut mapped = unsafe { memmap2::MmapMut::map_mut(&file) }.expect("a mapping");
+    mapped[0] ^= 1;
+    mapped.flush().expect("it is written");
+    times(&file).expect("a file") == before
+}
