@@ -10,6 +10,8 @@ pub(super) struct Handover<File> {
     state: Mutex<State<File>>,
     /// A copy of `State::idle`, so that busy workers need not lock to look.
     idle: AtomicUsize,
+    /// Those of them that wait for results too.
+    bounded: AtomicUsize,
     changed: Condvar,
 }
 
@@ -22,7 +24,12 @@ struct State<File> {
 impl<File> Handover<File> {
     pub(super) fn new() -> Self {
         let state = State { offered: Vec::new(), busy: 0, idle: 0 };
-        Handover { state: Mutex::new(state), idle: AtomicUsize::new(0), changed: Condvar::new() }
+        Handover {
+            state: Mutex::new(state),
+            idle: AtomicUsize::new(0),
+            bounded: AtomicUsize::new(0),
+            changed: Condvar::new(),
+        }
     }
 
     /// A worker begins.
@@ -49,7 +56,8 @@ impl<File> Handover<File> {
 
     /// There are results, for which a worker may wait.
     pub(super) fn advance(&self) {
-        if self.is_wanted() {
+        // Whoever does not count yet looks at the results after that, and sees these: they are behind a lock.
+        if self.bounded.load(Ordering::Relaxed) > 0 {
             // Whoever was about to wait does so now, and is told.
             drop(lock(&self.state));
             self.changed.notify_all();
@@ -57,19 +65,21 @@ impl<File> Handover<File> {
     }
 
     /// Waits, with nothing in hand, until files are offered, and takes its share; none when no busy worker is left, or
-    /// when it need not wait any more, which is looked at when there are results.
-    pub(super) fn wait(&self, may_go_on: impl Fn() -> bool) -> Vec<File> {
+    /// when it need not wait any more, if it need not: that is looked at when there are results.
+    pub(super) fn wait(&self, may_go_on: Option<impl Fn() -> bool>) -> Vec<File> {
         let mut state = lock(&self.state);
+        self.bounded.fetch_add(usize::from(may_go_on.is_some()), Ordering::Relaxed);
         state.busy -= 1;
         state.idle += 1;
         self.idle.store(state.idle, Ordering::Relaxed);
         self.changed.notify_all();
-        while state.offered.is_empty() && state.busy > 0 && !may_go_on() {
+        while state.offered.is_empty() && state.busy > 0 && !may_go_on.as_ref().is_some_and(|may_go_on| may_go_on()) {
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
         let share = state.offered.len().div_ceil(state.idle);
         let left = state.offered.len() - share;
         let files = state.offered.split_off(left);
+        self.bounded.fetch_sub(usize::from(may_go_on.is_some()), Ordering::Relaxed);
         state.idle -= 1;
         state.busy += 1;
         self.idle.store(state.idle, Ordering::Relaxed);

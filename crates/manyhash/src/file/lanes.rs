@@ -127,6 +127,9 @@ impl<'s, 'a, 'f, T> Lanes<'s, 'a, 'f, T> {
                 messages.push(hashes);
             }
         }
+        if ended.is_empty() {
+            return bytes;
+        }
         let digests = Hashes::finalize_many(self.shared.files.functions, messages);
         let ended = ended.into_iter().zip(digests);
         // Closed before the lock is taken.

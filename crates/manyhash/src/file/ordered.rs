@@ -49,6 +49,8 @@ struct Results<'a, T> {
     due: u64,
     waiting: BTreeMap<u64, (T, io::Result<Digested>)>,
     stopped: bool,
+    /// Workers that wait for new ones.
+    waiters: usize,
 }
 
 impl<T> Results<'_, T> {
@@ -122,7 +124,7 @@ impl<'a, T> Ordered<'a, T> {
         Ordered {
             files: Mutex::new(numbered),
             disks,
-            results: Mutex::new(Results { done, due: 0, waiting: BTreeMap::new(), stopped: false }),
+            results: Mutex::new(Results { done, due: 0, waiting: BTreeMap::new(), stopped: false, waiters: 0 }),
             advanced: Condvar::new(),
         }
     }
@@ -176,9 +178,11 @@ impl<'a, T> Ordered<'a, T> {
     /// wanted. It is looked at when there are new results.
     pub(super) fn wait_until(&self, is_so: impl Fn(u64) -> bool) -> bool {
         let mut results = lock(&self.results);
+        results.waiters += 1;
         while !results.stopped && !is_so(results.due) {
             results = self.advanced.wait(results).unwrap_or_else(PoisonError::into_inner);
         }
+        results.waiters -= 1;
         !results.stopped
     }
 
@@ -196,7 +200,10 @@ impl<'a, T> Ordered<'a, T> {
                 results.give(tag, result);
             }
         }
-        self.advanced.notify_all();
+        // A call to the system, whether anybody waits or not.
+        if results.waiters > 0 {
+            self.advanced.notify_all();
+        }
     }
 
     /// Whether no more results are wanted.

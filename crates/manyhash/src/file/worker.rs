@@ -81,7 +81,7 @@ pub(super) fn work<T>(shared: &Shared<T>) {
                 let (due, stopped) = ordered.due();
                 stopped || due > until
             };
-            let share = handover.wait(|| bound.is_some_and(is_passed));
+            let share = handover.wait(bound.map(|until| move || is_passed(until)));
             if share.is_empty() && bound.is_none() {
                 return;
             }
