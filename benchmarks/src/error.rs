@@ -45,8 +45,10 @@ pub(crate) enum Error {
     Plot { path: PathBuf, error: std::io::Error },
     #[error("the sending process: {0}")]
     Sender(std::io::Error),
-    #[error("the receiving runtime: {0}")]
+    #[error("tokio's runtime: {0}")]
     Runtime(std::io::Error),
+    #[error("a caller's thread cannot be started: {0}; ask for fewer with --callers")]
+    Caller(std::io::Error),
     #[error("receiving an object: {0}")]
     Receive(std::io::Error),
     #[error("a task ended early: {0}")]

@@ -13,6 +13,7 @@ pub(crate) use sender::{SenderArgs, send};
 
 use crate::error::Error;
 use crate::options::Options;
+use crate::sample::Sample;
 use crate::subject::{Call, Job, Threads};
 use crate::{measure, report, verify};
 use clap::builder::RangedU64ValueParser;
@@ -20,7 +21,7 @@ use figure::{Figure, Point};
 use hashing::{Expected, Subject};
 use manyhash::engine::Engine;
 use manyhash::{Algorithm, UnknownAlgorithm};
-use receiver::{Receiver, Sample};
+use receiver::Receiver;
 use std::io::Write;
 use std::str::FromStr;
 use std::sync::Arc;

@@ -3,9 +3,10 @@
 //! A [load] says which messages are hashed, a [subject] hashes them. Every subject's digests are
 //! [checked](verify) before anything is timed; then all are [measured](measure) in turns, and the medians
 //! [reported](report). What does not fit that (threads that contend, objects from a network, streams, programs) is an
-//! experiment of its own: [`columns`], [`constructions`], [`engine`], [`files`], [`ingest`], [`lookup`], [`store`] and
+//! experiment of its own: [`callers`], [`columns`], [`constructions`], [`engine`], [`files`], [`ingest`], [`lookup`], [`store`] and
 //! [`threads`].
 
+mod callers;
 mod columns;
 mod constructions;
 mod cpu;
@@ -20,6 +21,7 @@ mod messages;
 mod options;
 mod report;
 mod run;
+mod sample;
 mod store;
 mod subject;
 mod threads;
@@ -43,6 +45,8 @@ struct Cli {
 enum Experiment {
     /// Millions of strings of 16 letters, hashed by 1 to 24 threads
     Threads(threads::Args),
+    /// Digests that many callers ask for at once, in several styles
+    Callers(callers::Args),
     /// Objects received from a socket by many tasks at once, and hashed as they come
     Ingest(ingest::Args),
     /// Columns of rows of a few bytes
@@ -76,6 +80,7 @@ fn run(cli: Cli) -> Result<(), Error> {
     match cli.experiment {
         None => cli.load.map_or(Ok(()), |args| run::run(&args)),
         Some(Experiment::Threads(args)) => threads::run(&args),
+        Some(Experiment::Callers(args)) => callers::run(&args),
         Some(Experiment::Ingest(args)) => ingest::run(&args),
         Some(Experiment::Columns(args)) => columns::run(&args),
         Some(Experiment::Constructions(args)) => constructions::run(&args),

@@ -1,13 +1,12 @@
 //! Figures of `ingest`, as JSON lines or as a table.
 
 use super::hashing::Subject;
-use super::receiver::Sample;
 use crate::measure::median;
 use crate::report::rate;
+use crate::sample::{Sample, Sorted};
 use manyhash::Algorithm;
 use serde::Serialize;
 use std::fmt::Write;
-use std::time::Duration;
 
 /// Where the subjects are compared.
 pub(crate) struct Point<'a> {
@@ -61,9 +60,7 @@ impl Figure {
         let hashing = samples.iter().zip(none).map(|(sample, none)| cpu_per_gb(sample) - cpu_per_gb(none));
         let objects = samples.iter().map(|sample| sample.latencies.len() as f64 / sample.time.as_secs_f64());
         let objects = median(objects.collect());
-        let mut latencies: Vec<Duration> = samples.iter().flat_map(|sample| &sample.latencies).copied().collect();
-        latencies.sort_unstable();
-        let microseconds = |share| percentile(&latencies, share).as_secs_f64() * 1e6;
+        let latencies = Sorted::of(samples);
         let names: Vec<_> = point.algorithms.iter().map(|algorithm| algorithm.name()).collect();
         Figure {
             load: "ingest",
@@ -76,10 +73,10 @@ impl Figure {
             median_bytes_per_s: objects * point.length as f64,
             median_cpu_s_per_gb: median(samples.iter().map(cpu_per_gb).collect()),
             median_hashing_cpu_s_per_gb: hashes.then(|| median(hashing.collect())),
-            p50_us: microseconds(0.5),
-            p99_us: microseconds(0.99),
-            p999_us: microseconds(0.999),
-            objects: latencies.len(),
+            p50_us: latencies.percentile_us(0.5),
+            p99_us: latencies.percentile_us(0.99),
+            p999_us: latencies.percentile_us(0.999),
+            objects: latencies.count(),
             rounds: samples.len(),
             verified: hashes.then_some(true),
         }
@@ -88,15 +85,6 @@ impl Figure {
     pub(crate) fn json(&self) -> String {
         serde_json::to_string(self).expect("names and numbers are JSON")
     }
-}
-
-/// The least value that at least this share of the values does not exceed, the values being in order.
-///
-/// # Panics
-/// If there is none.
-fn percentile(sorted: &[Duration], share: f64) -> Duration {
-    let rank = (share * sorted.len() as f64).ceil() as usize;
-    sorted[rank.clamp(1, sorted.len()) - 1]
 }
 
 /// What precedes the rows of an algorithm.
@@ -147,21 +135,10 @@ fn row(text: &mut String, figure: &Figure, figures: &[Figure]) -> std::fmt::Resu
 
 #[cfg(test)]
 mod tests {
-    use super::{Figure, Point, percentile, rows};
-    use crate::ingest::receiver::Sample;
+    use super::{Figure, Point, rows};
+    use crate::sample::Sample;
     use manyhash::Algorithm;
     use std::time::Duration;
-
-    #[test]
-    fn percentiles_are_by_nearest_rank() {
-        let values: Vec<_> = (1..=1000).map(Duration::from_micros).collect();
-        assert_eq!(percentile(&values, 0.5), Duration::from_micros(500));
-        assert_eq!(percentile(&values, 0.99), Duration::from_micros(990));
-        assert_eq!(percentile(&values, 0.999), Duration::from_micros(999));
-        assert_eq!(percentile(&values[..3], 0.5), Duration::from_micros(2));
-        assert_eq!(percentile(&values[..1], 0.99), Duration::from_micros(1));
-        assert_eq!(percentile(&values, 1.0), Duration::from_micros(1000));
-    }
 
     #[test]
     fn hashing_is_what_none_does_not_cost() {

@@ -3,8 +3,8 @@
 
 use super::hashing::{Expected, Hashing, Subject};
 use super::sender::Sender;
-use crate::cpu;
 use crate::error::Error;
+use crate::sample::{Begun, Sample};
 use bytes::Bytes;
 use manyhash::engine::Engine;
 use std::net::SocketAddr;
@@ -26,16 +26,6 @@ pub(crate) struct Receiver {
     runtime: Runtime,
     sender: Sender,
     connections: Vec<TcpStream>,
-}
-
-/// What was received by all tasks.
-pub(crate) struct Sample {
-    /// From the first request to the last digest.
-    pub(crate) time: Duration,
-    /// Of this whole process.
-    pub(crate) cpu: Duration,
-    /// From request to digest, for each object.
-    pub(crate) latencies: Vec<Duration>,
 }
 
 impl Receiver {
@@ -62,8 +52,8 @@ impl Receiver {
         let hashing = self.connections.iter().map(|_| Hashing::new(subject, engine, expected));
         let hashing = hashing.collect::<Result<Vec<_>, Error>>()?;
         let connections = std::mem::take(&mut self.connections).into_iter().zip(hashing);
-        let (before, start) = (cpu::time(), Instant::now());
-        let end = start + duration;
+        let begun = Begun::now();
+        let end = begun.time + duration;
         let (connections, latencies) = self.runtime.block_on(async {
             let task = |(stream, hashing)| tokio::spawn(receive(stream, hashing, expected.length(), end));
             let tasks: Vec<_> = connections.map(task).collect();
@@ -75,9 +65,9 @@ impl Receiver {
             }
             Ok::<_, Error>((connections, latencies))
         })?;
-        let (time, cpu) = (start.elapsed(), cpu::time() - before);
+        let sample = begun.ended(latencies);
         self.connections = connections;
-        Ok(Sample { time, cpu, latencies })
+        Ok(sample)
     }
 }
 
