@@ -22,6 +22,7 @@
 //! How it works, and why no wake-up is lost, is said in `src/engine/README.md`.
 
 mod algorithms;
+mod announced;
 mod block_on;
 mod costs;
 mod digesting;
@@ -30,8 +31,10 @@ mod inner;
 mod links;
 #[cfg(all(test, manyhash_shuttle))]
 mod model;
+mod pool;
 #[cfg(feature = "prometheus")]
 mod prometheus;
+mod reentry;
 mod schedule;
 mod shared;
 #[cfg(test)]
@@ -39,7 +42,9 @@ mod simulation;
 mod slots;
 mod stats;
 mod stream;
+mod stretch;
 mod sync;
+mod turn;
 mod unlocked;
 mod work;
 
@@ -51,6 +56,7 @@ pub use stream::{Stream, Write};
 
 use crate::Algorithm;
 use digesting::{Part, Submission};
+use pool::Order;
 use shared::Shared;
 use std::io;
 use sync::Arc;
@@ -93,10 +99,12 @@ impl Engine {
 
     /// The digest of a message, or its digests by several algorithms.
     ///
-    /// The bytes are handed over, not copied. A message of a few KiB, which is done sooner than it is handed over, is
-    /// hashed here and now. Any other is submitted now; if the engine's memory is used up, it waits in line for it. The
-    /// future may be polled late or not at all: only a message of less than some 100 KiB while nothing else is there
-    /// waits for that, since the thread that polls had better hash it itself.
+    /// The bytes are handed over, not copied. The message is submitted now, and the future may be polled late or not at
+    /// all; if the engine's memory is used up, it waits in line for it. Only what the thread that polls had better hash
+    /// itself waits for that: a message of a few KiB, and, while nothing else is there, one that takes less than 2 ms.
+    ///
+    /// A task may loop over this as it likes: the future lets others on its thread go first after every quarter of a
+    /// millisecond's hashing.
     pub fn digest<A: Algorithms>(&self, algorithms: A, bytes: impl AsRef<[u8]> + Send + 'static) -> Digesting<A> {
         Digesting::new(self.submit(algorithms.list(), bytes))
     }
@@ -105,9 +113,8 @@ impl Engine {
         let shared = &self.handle.0;
         match self.hash_at_once(algorithms, bytes) {
             Ok(outcome) => Submission::done(shared.clone(), outcome),
-            Err((bytes, length)) => {
-                let content = Content::message(algorithms, Chunk::of_length(bytes, length));
-                Submission::new(shared.clone(), shared.pool(algorithms).0, content, length)
+            Err((order, bytes, length)) => {
+                Submission::of_message(shared.clone(), order, Chunk::of_length(bytes, length))
             }
         }
     }
@@ -116,26 +123,33 @@ impl Engine {
     ///
     /// # Errors
     /// If it is longer, its bytes and how many they are.
-    fn hash_at_once<B: AsRef<[u8]>>(&self, algorithms: &[Algorithm], bytes: B) -> Result<Outcome, (B, usize)> {
+    fn hash_at_once<B: AsRef<[u8]>>(
+        &self,
+        algorithms: &[Algorithm],
+        bytes: B,
+    ) -> Result<Outcome, (Arc<Order>, B, usize)> {
         let shared = &self.handle.0;
-        match shared.check_process().and_then(|()| work::length(&bytes)) {
-            Ok(length) if length <= Most::of_one(algorithms).tiny => {
-                shared.unlocked.add_bytes(algorithms.iter().copied(), length);
-                shared.unlocked.add_job();
-                Ok(work::digests(algorithms, bytes, length))
-            }
-            Ok(length) => Err((bytes, length)),
+        let length = match shared.check_process().and_then(|()| work::length(&bytes)) {
+            Ok(length) => length,
             Err(error) => {
                 work::discard(bytes);
-                Ok(Err(error))
+                return Ok(Err(error));
             }
+        };
+        let order = shared.order(algorithms);
+        if length > order.most.at_once {
+            return Err((order, bytes, length));
         }
+        stretch::add(length as f64 * order.most.seconds);
+        shared.unlocked.add_bytes(algorithms.iter().copied(), length);
+        shared.unlocked.add_job();
+        Ok(work::digests(algorithms, bytes, length))
     }
 
     /// As [`digest`](Self::digest), but a message that finds no room is given back.
     ///
     /// # Errors
-    /// If the engine's memory or slots are used up.
+    /// If the engine's memory is used up.
     pub fn try_digest<A: Algorithms, B: AsRef<[u8]> + Send + 'static>(
         &self,
         algorithms: A,
@@ -144,9 +158,9 @@ impl Engine {
         let (shared, list) = (&self.handle.0, algorithms.list());
         let submission = match self.hash_at_once(list, bytes) {
             Ok(outcome) => Ok(Submission::done(shared.clone(), outcome)),
-            Err((bytes, length)) => {
+            Err((order, bytes, length)) => {
                 let content = |bytes| Content::message(list, Chunk::of_length(bytes, length));
-                Submission::try_new(shared.clone(), shared.pool(list).0, bytes, content, length)
+                Submission::try_new(shared.clone(), order.pool, bytes, content, length)
             }
         };
         submission.map(Digesting::new).map_err(|buffer| Full { buffer })
@@ -182,8 +196,8 @@ impl Engine {
             let submission = if weight <= at_once {
                 Submission::done(shared.clone(), shared.hash_at_once(algorithm, batch))
             } else {
-                let (pool, _) = shared.pool(&[algorithm]);
-                Submission::new(shared.clone(), pool, Content::Batch(Box::new(batch)), weight)
+                let pool = shared.order(&[algorithm]).pool;
+                Submission::new(shared.clone(), pool, Content::Batch(Box::new(batch)))
             };
             parts.push(Part { submission, numbers });
         };
@@ -222,6 +236,17 @@ impl Engine {
         Stream::new(self.handle.0.clone(), algorithms)
     }
 
+    /// Says that a request is in progress whose body will come: for servers, at the head of a request.
+    ///
+    /// It is a hint and never needed: where many requests are in progress, the first body to come lets the others come
+    /// too before it is hashed, so that they share lanes, without having to learn first that there are many. It counts
+    /// until it is dropped, and for a millisecond or two at the most: what comes later does not come at the same time.
+    pub fn announce(&self) -> Announcement {
+        let shared = &self.handle.0;
+        let own = shared.check_process().ok().map(|()| shared.with(|inner, now, _| inner.announced.add(now)));
+        Announcement { shared: shared.clone(), own }
+    }
+
     /// What the engine is doing, and what it has done.
     ///
     /// In a process that was forked after the engine was made, there is nothing to tell, and the figures are zero.
@@ -237,6 +262,29 @@ impl Engine {
 impl std::fmt::Debug for Engine {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Engine").field("threads", &self.handle.0.threads).finish_non_exhaustive()
+    }
+}
+
+/// A request in progress, [announced](Engine::announce).
+#[must_use = "it counts until it is dropped"]
+pub struct Announcement {
+    shared: Arc<Shared>,
+    own: Option<announced::Announcement>,
+}
+
+impl Drop for Announcement {
+    fn drop(&mut self) {
+        if let Some(own) = self.own
+            && self.shared.check_process().is_ok()
+        {
+            self.shared.with(|inner, now, _| inner.announced.remove(own, now));
+        }
+    }
+}
+
+impl std::fmt::Debug for Announcement {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Announcement").finish_non_exhaustive()
     }
 }
 
@@ -309,7 +357,7 @@ pub enum BuildError {
 
 /// There is no room for a message, which is given back.
 #[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the engine's memory or slots are used up")]
+#[error("the engine's memory is used up")]
 pub struct Full<B> {
     /// The bytes.
     pub buffer: B,
@@ -337,4 +385,10 @@ pub enum JobError {
     /// a stream that was made before, and has no need of them, goes on.
     #[error("the engine's threads did not survive a fork; make an engine after it")]
     Forked,
+    /// The engine has 16,777,216 messages and streams in hand whose digests were not fetched, and takes no more.
+    #[error("the engine has 16777216 messages and streams in hand; fetch their digests, or drop some")]
+    TooMany,
+    /// Code of a buffer, or a waker, that the engine has called waited for the engine: its thread would wait for itself.
+    #[error("code that the engine has called cannot wait for it; hash there without it, or on another thread")]
+    Reentrant,
 }

@@ -159,7 +159,7 @@ fn memory_is_bounded_and_full_gives_the_buffer_back() {
     let first = engine.try_digest(Algorithm::Md5, first).expect("there is room");
     let second = engine.try_digest(Algorithm::Md5, second).expect("there is room");
     let full = engine.try_digest(Algorithm::Md5, Waiting::new(&message, &gate)).expect_err("there is none");
-    assert_eq!(full.to_string(), "the engine's memory or slots are used up");
+    assert_eq!(full.to_string(), "the engine's memory is used up");
     // What waits in line for room gets it.
     assert!(Arc::ptr_eq(&full.buffer.bytes, &message));
     let third = engine.digest(Algorithm::Md5, Waiting::new(&message, &gate));
@@ -268,7 +268,7 @@ fn who_is_in_line_when_the_engine_is_dropped_is_told() {
     let gate = Arc::new(Mutex::new(()));
     let closed = gate.lock().expect("nobody panics");
     let first = engine.digest(Algorithm::Md5, Waiting::new(&Arc::new(noise(5_000_000, 1)), &gate));
-    let second = engine.digest(Algorithm::Md5, noise(500_000, 1));
+    let second = engine.digest(Algorithm::Md5, noise(5_000_000, 1));
     let short = engine.digest(Algorithm::Md5, "at once");
     drop(engine);
     assert_eq!(second.wait(), Err(JobError::Closed));
@@ -353,7 +353,7 @@ fn what_is_hashed_at_once_is_counted_too() {
     assert_eq!(stats.jobs, 4);
     assert!(stats.inline > Duration::ZERO);
     // They hold nothing.
-    assert_eq!((stats.memory, stats.states[State::Free as usize].slots), (0, 1 << 16));
+    assert_eq!((stats.memory, stats.states[State::Free as usize].slots), (0, 1 << 24));
 }
 
 #[test]

@@ -1,11 +1,11 @@
-//! Waiting for a future on a thread that has nothing else to do.
+//! Waiting on a thread that has nothing else to do.
 
-use super::sync::{Arc, Condvar, Mutex};
-use std::future::Future;
-use std::pin::pin;
+use super::JobError;
+use super::reentry;
+use super::sync::{Arc, Condvar, Mutex, thread_local};
 use std::task::{Context, Poll, Wake, Waker};
 
-/// Whether the future is to be polled again.
+/// Whether it is to be looked at again.
 #[derive(Default)]
 struct Signal {
     woken: Mutex<bool>,
@@ -22,19 +22,28 @@ impl Wake for Handle {
     }
 }
 
-/// Polls it until it is ready, and sleeps in between.
-pub(super) fn block_on<T>(future: impl Future<Output = T>) -> T {
-    let mut future = pin!(future);
-    // What is done already needs nothing to sleep on.
-    if let Poll::Ready(value) = future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
-        return value;
-    }
-    let signal = Arc::new(Signal::default());
-    let waker = Waker::from(std::sync::Arc::new(Handle(signal.clone())));
+thread_local! {
+    /// What this thread sleeps on, whatever it waits for: who wakes it for something that is over makes it look in vain.
+    static SIGNAL: (Arc<Signal>, Waker) = {
+        let signal = Arc::new(Signal::default());
+        let waker = Waker::from(std::sync::Arc::new(Handle(signal.clone())));
+        (signal, waker)
+    };
+}
+
+/// Looks until there is something, and sleeps in between.
+///
+/// # Errors
+/// What comes of it; or, in code of callers that the engine has called, that it would have to sleep.
+pub(super) fn block_on<T>(mut look: impl FnMut(&mut Context) -> Poll<Result<T, JobError>>) -> Result<T, JobError> {
+    let (signal, waker) = SIGNAL.with(Clone::clone);
     let mut context = Context::from_waker(&waker);
     loop {
-        if let Poll::Ready(value) = future.as_mut().poll(&mut context) {
+        if let Poll::Ready(value) = look(&mut context) {
             return value;
+        }
+        if reentry::is_inside() {
+            return Err(JobError::Reentrant);
         }
         let mut woken = signal.woken.lock().unwrap_or_else(|poison| poison.into_inner());
         while !*woken {

@@ -98,6 +98,11 @@ impl Costs {
         self.seconds.len()
     }
 
+    /// What full lanes save of the time that one message takes alone: a share from 0 to 1.
+    pub(super) fn gain(&self) -> f64 {
+        1.0 - self.seconds(self.width()) / self.width() as f64 / self.seconds(1)
+    }
+
     /// Seconds for a byte of each of so many messages, at least 1 and at most [`width`](Self::width) of them.
     pub(super) fn seconds(&self, lanes: usize) -> f64 {
         self.seconds[lanes.clamp(1, self.width()) - 1]
@@ -140,11 +145,15 @@ impl Costs {
         if share.wide.cores > 0 { share } else { Share { wide: share.narrow, narrow: share.wide, ..share } }
     }
 
-    /// The most callers, each with a message, who had better hash themselves, with so many cores.
+    /// The most callers, each with a message, who had better hash themselves, with so many cores: any number where lanes
+    /// gain little.
     pub(super) fn callers_alone(&self, cores: usize) -> usize {
         let alone = |callers: usize| callers.min(cores) as f64 / self.seconds(1);
         let is_better = |callers: usize| self.share(callers, cores).rate <= WORTH_HANDING_OVER * alone(callers);
         let (mut low, mut high) = (1, cores.max(1) * self.width());
+        if is_better(high) {
+            return usize::MAX;
+        }
         while low < high {
             let middle = (low + high).div_ceil(2);
             if is_better(middle) { low = middle } else { high = middle - 1 }
@@ -271,7 +280,7 @@ mod tests {
         let free = Costs::new(vec![1.0; 8]);
         assert_eq!((free.callers_alone(1), free.callers_alone(4)), (1, 6));
         // Lanes gain nothing.
-        assert_eq!(Costs::new(vec![1.0]).callers_alone(4), 4);
+        assert_eq!(Costs::new(vec![1.0]).callers_alone(4), usize::MAX);
         // Four lanes gain 2: three quarters of that on a core with three messages.
         let costs = Costs::new(vec![1.0, 2.0, 2.0, 2.0]);
         assert_eq!(costs.callers_alone(1), 3);

@@ -3,55 +3,88 @@
 use super::JobError;
 use super::algorithms::Algorithms;
 use super::block_on::block_on;
-use super::gate::{Request, Ticket};
-use super::inner::Taken;
+use super::inner::{After, Inner};
+use super::pool::{Held, Order};
+use super::reentry;
 use super::shared::Shared;
 use super::slots::Id;
-use super::sync::Arc;
-use super::work::{Content, Outcome};
+use super::stretch::{self, Others};
+use super::sync::{Arc, thread};
+use super::turn::{Caller, Look};
+use super::unlocked::{LONG, SMALL, Unlocked};
+use super::work::{Chunk, Content, Outcome};
 use crate::Digest;
 use std::fmt;
 use std::future::Future;
 use std::marker::PhantomData;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
+use std::time::Instant;
 
-/// A job on its way: in line for a slot and memory, then in its slot. Dropped, it leaves either.
+/// A job on its way: held by its caller until he looks, or in its slot, where it may wait in line for memory. Dropped, it
+/// leaves.
 pub(super) struct Submission {
     shared: Arc<Shared>,
     place: Place,
+    /// While others of this thread go first.
+    yielded: Option<Others>,
 }
 
 enum Place {
-    /// In line; the job begins there as soon as it is let in.
-    Line(Ticket),
+    /// A message that is not submitted yet.
+    Held(Option<Message>),
     Slot(Id),
     /// It had no slot, or has it no more.
     Done(Outcome),
 }
 
+/// A message of a caller who has not looked at it yet: he had better hash it himself, or is about to look.
+struct Message {
+    order: Arc<Order>,
+    chunk: Chunk,
+    /// If it may be submitted.
+    held: Option<Held>,
+}
+
+impl Message {
+    /// Whether its caller had better hash it, as far as can be told without the lock. If the engine is gone, there is
+    /// nobody else.
+    fn is_own(&self, caller: Caller, unlocked: &Unlocked) -> bool {
+        let seconds = self.chunk.len() as f64 * self.order.most.seconds;
+        let may_hash = caller == Caller::Thread || (seconds <= SMALL && stretch::fits(seconds));
+        self.held.is_none() || unlocked.is_closed() || (may_hash && self.order.hint.is_quiet())
+    }
+
+    fn hash(self, unlocked: &Unlocked) -> Outcome {
+        let Message { order, chunk, held } = self;
+        let bytes = chunk.len();
+        let _hashing = held.map(|_| order.hint.hashing());
+        unlocked.add_bytes(order.algorithms.iter().copied(), bytes);
+        unlocked.add_job();
+        stretch::add(bytes as f64 * order.most.seconds);
+        chunk.digests(&order.algorithms)
+    }
+}
+
 impl Submission {
+    /// Takes a message in, which is submitted now, or when its caller looks at it.
+    pub(super) fn of_message(shared: Arc<Shared>, order: Arc<Order>, chunk: Chunk) -> Self {
+        let (is_tiny, seconds) = (chunk.len() <= order.most.tiny, chunk.len() as f64 * order.most.seconds);
+        let held = if is_tiny || seconds > LONG { None } else { order.hint.hold(shared.threads) };
+        if is_tiny || held.is_some() {
+            let place = Place::Held(Some(Message { order, chunk, held }));
+            return Submission { shared, place, yielded: None };
+        }
+        Self::new(shared, order.pool, Content::message(&order.algorithms, chunk))
+    }
+
     /// Brings a job in, or into the line.
-    pub(super) fn new(shared: Arc<Shared>, pool: usize, content: Content, bytes: usize) -> Self {
-        let request = Request { bytes, slot: true };
-        let place = shared.with(|inner, now, after| {
-            if inner.is_closed() {
-                after.contents.push(content);
-                return Place::Done(Err(JobError::Closed));
-            }
-            match inner.enter(request, now) {
-                Some(Some(id)) => {
-                    inner.begin(id, pool, content, now);
-                    after.call = inner.is_to_be_called_for(id);
-                    Place::Slot(id)
-                }
-                _ => {
-                    after.call = true;
-                    Place::Line(inner.gate.wait(request, Some((pool, content))))
-                }
-            }
-        });
-        Submission { shared, place }
+    pub(super) fn new(shared: Arc<Shared>, pool: usize, content: Content) -> Self {
+        let place = match shared.with(|inner, now, after| inner.submit(pool, content, now, after)) {
+            Ok(id) => Place::Slot(id),
+            Err(error) => Place::Done(Err(error)),
+        };
+        Submission { shared, place, yielded: None }
     }
 
     /// Brings a job in, if there is room.
@@ -65,88 +98,134 @@ impl Submission {
         content: impl FnOnce(B) -> Content,
         bytes: usize,
     ) -> Result<Self, B> {
-        let place = shared.with(|inner, now, after| {
-            let request = Request { bytes, slot: true };
-            let entered = if inner.is_closed() { None } else { inner.enter(request, now).flatten() };
-            let Some(id) = entered else {
-                (inner.is_pressed, after.call) = (true, true);
-                return Err(buffer);
-            };
-            inner.begin(id, pool, content(buffer), now);
-            after.call = inner.is_to_be_called_for(id);
-            Ok(Place::Slot(id))
+        let submitted = shared.with(|inner, now, after| {
+            if inner.gate.has_room(bytes) {
+                return Ok(inner.submit(pool, content(buffer), now, after));
+            }
+            (inner.is_pressed, after.call) = (true, true);
+            Err(buffer)
         });
-        Ok(Submission { place: place?, shared })
+        let place = match submitted? {
+            Ok(id) => Place::Slot(id),
+            Err(error) => Place::Done(Err(error)),
+        };
+        Ok(Submission { place, shared, yielded: None })
     }
 
     /// What has no need of a slot.
     pub(super) fn done(shared: Arc<Shared>, outcome: Outcome) -> Self {
-        Submission { shared, place: Place::Done(outcome) }
+        Submission { shared, place: Place::Done(outcome), yielded: None }
     }
 
     /// The end of a message whose stream is in a slot.
     pub(super) fn of_slot(shared: Arc<Shared>, id: Id) -> Self {
-        Submission { shared, place: Place::Slot(id) }
+        Submission { shared, place: Place::Slot(id), yielded: None }
     }
 
-    fn poll(&mut self, context: &mut Context) -> Poll<Outcome> {
+    pub(super) fn poll(&mut self, caller: Caller, context: &mut Context) -> Poll<Outcome> {
+        if let Some(others) = &mut self.yielded {
+            if others.go_on(context) {
+                return Poll::Pending;
+            }
+            self.yielded = None;
+        }
+        if !matches!(self.place, Place::Done(_))
+            && let Err(error) = self.shared.check_process()
+        {
+            self.place.discard();
+            self.place = Place::Done(Err(error));
+        }
         let outcome = match &mut self.place {
+            Place::Done(_) | Place::Held(Some(Message { held: None, .. }))
+                if caller == Caller::Task && !stretch::fits(0.0) =>
+            {
+                return self.let_others_go_first(context);
+            }
             Place::Done(outcome) => std::mem::replace(outcome, Err(JobError::Closed)),
-            Place::Line(_) | Place::Slot(_) => match self.shared.check_process() {
-                Ok(()) => ready!(self.poll_in_engine(context)),
-                Err(error) => Err(error),
+            Place::Held(message) => match message.take_if(|message| message.is_own(caller, &self.shared.unlocked)) {
+                Some(message) => message.hash(&self.shared.unlocked),
+                None => ready!(self.poll_in_engine(caller, context)),
             },
+            Place::Slot(_) => ready!(self.poll_in_engine(caller, context)),
         };
+        self.place = Place::Done(Err(JobError::Closed));
         Poll::Ready(outcome)
     }
 
-    fn poll_in_engine(&mut self, context: &mut Context) -> Poll<Outcome> {
-        // Cloned, and what it is exchanged for dropped, without the lock: that is code of the caller.
-        let mut waker = Some(context.waker().clone());
-        let place = &mut self.place;
-        let looked = self.shared.with(|inner, now, after| {
-            if let Place::Line(ticket) = *place {
-                match inner.gate.poll(ticket, &mut waker) {
-                    Some(Some(id)) => *place = Place::Slot(id),
-                    None if !inner.is_closed() => return Look::Outcome(Poll::Pending),
-                    _ => return Look::Outcome(Poll::Ready(Err(JobError::Closed))),
-                }
+    fn let_others_go_first(&mut self, context: &mut Context) -> Poll<Outcome> {
+        self.yielded = Some(Others::go_first(context));
+        Poll::Pending
+    }
+
+    fn poll_in_engine(&mut self, caller: Caller, context: &mut Context) -> Poll<Outcome> {
+        let shared = self.shared.clone();
+        let mut taken = None;
+        loop {
+            // Cloned, and what it is exchanged for dropped, without the lock: that is code of the caller.
+            let mut waker = Some(context.waker().clone());
+            let place = &mut self.place;
+            let look = |inner: &mut Inner, now: Instant, after: &mut After| match place.submitted(inner, now, after) {
+                Ok(id) => inner.look(id, caller, &mut waker, now, after),
+                Err(error) => Look::Outcome(Poll::Ready(Err(error))),
+            };
+            let look = match taken.take() {
+                Some(taken) => shared.hash(taken, look),
+                None => shared.with(look),
+            };
+            match look {
+                Look::Outcome(Poll::Pending) if reentry::is_in_buffer() => return Poll::Ready(Err(self.give_up())),
+                Look::Outcome(outcome) => return outcome,
+                Look::Yield if caller == Caller::Task => return self.let_others_go_first(context),
+                Look::Yield => thread::yield_now(),
+                Look::Hash(jobs) => taken = Some(jobs),
             }
-            let Place::Slot(id) = *place else { return Look::Outcome(Poll::Ready(Err(JobError::Closed))) };
-            after.call = true;
-            match inner.take_own(id, now) {
-                Some(taken) => Look::Own(id, taken),
-                None => Look::Outcome(inner.poll(id, &mut waker, now, after)),
-            }
-        });
-        let outcome = match looked {
-            Look::Outcome(outcome) => outcome,
-            Look::Own(id, taken) => self.shared.hash(taken, |inner, now, after| inner.poll(id, &mut waker, now, after)),
-        };
-        if outcome.is_ready() {
-            self.place = Place::Done(Err(JobError::Closed));
         }
-        outcome
+    }
+
+    /// To wait for the job here would be to wait for ever.
+    fn give_up(&self) -> JobError {
+        if let Place::Slot(id) = self.place {
+            self.shared.with(|inner, now, after| inner.free(id, now, after));
+        }
+        JobError::Reentrant
     }
 }
 
-/// What a look at a job has come to.
-enum Look {
-    Outcome(Poll<Outcome>),
-    /// It is to be hashed by this thread.
-    Own(Id, Taken),
+impl Place {
+    /// Ends the life of a message that is not submitted.
+    fn discard(&mut self) {
+        if let Place::Held(message) = self
+            && let Some(message) = message.take()
+        {
+            let _ = message.chunk.discard();
+        }
+    }
+
+    /// The job's slot, which it gets if its caller had it.
+    ///
+    /// # Errors
+    /// If the engine takes it no more.
+    fn submitted(&mut self, inner: &mut Inner, now: Instant, after: &mut After) -> Result<Id, JobError> {
+        let message = match self {
+            Place::Slot(id) => return Ok(*id),
+            Place::Held(message) => message.take(),
+            Place::Done(_) => None,
+        };
+        let Message { order, chunk, .. } = message.ok_or(JobError::Closed)?;
+        let id = inner.submit(order.pool, Content::message(&order.algorithms, chunk), now, after)?;
+        *self = Place::Slot(id);
+        Ok(id)
+    }
 }
 
 impl Drop for Submission {
     fn drop(&mut self) {
-        if matches!(self.place, Place::Done(_)) || self.shared.check_process().is_err() {
-            return;
+        self.place.discard();
+        if let Place::Slot(id) = self.place
+            && self.shared.check_process().is_ok()
+        {
+            self.shared.with(|inner, now, after| inner.free(id, now, after));
         }
-        self.shared.with(|inner, now, after| match self.place {
-            Place::Slot(id) => inner.free(id, now, after),
-            Place::Line(ticket) => inner.leave(ticket, now, after),
-            Place::Done(_) => {}
-        });
     }
 }
 
@@ -170,7 +249,8 @@ impl<A: Algorithms> Digesting<A> {
     /// # Errors
     /// If it could not be hashed.
     pub fn wait(self) -> Result<A::Digests, JobError> {
-        block_on(self)
+        let mut submission = self.submission;
+        block_on(|context| submission.poll(Caller::Thread, context).map_ok(A::digests))
     }
 }
 
@@ -184,7 +264,7 @@ impl<A: Algorithms> Future for Digesting<A> {
     type Output = Result<A::Digests, JobError>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context) -> Poll<Self::Output> {
-        self.submission.poll(context).map_ok(A::digests)
+        self.submission.poll(Caller::Task, context).map_ok(A::digests)
     }
 }
 
@@ -216,8 +296,26 @@ impl DigestingMany {
     ///
     /// # Errors
     /// If one of the messages could not be hashed.
-    pub fn wait(self) -> Result<Vec<Digest>, JobError> {
-        block_on(self)
+    pub fn wait(mut self) -> Result<Vec<Digest>, JobError> {
+        block_on(|context| self.look(Caller::Thread, context))
+    }
+
+    fn look(&mut self, caller: Caller, context: &mut Context) -> Poll<Result<Vec<Digest>, JobError>> {
+        let DigestingMany { parts, next, messages, digests } = self;
+        if let [Part { submission, .. }] = &mut parts[..] {
+            // All messages, in their order.
+            return submission.poll(caller, context);
+        }
+        while let Some(Part { submission, numbers }) = parts.get_mut(*next) {
+            let outcome = ready!(submission.poll(caller, context));
+            digests.resize(*messages, Digest::default());
+            match outcome {
+                Ok(part) => numbers.iter().zip(part).for_each(|(number, digest)| digests[*number] = digest),
+                Err(error) => return Poll::Ready(Err(error)),
+            }
+            *next += 1;
+        }
+        Poll::Ready(Ok(std::mem::take(digests)))
     }
 }
 
@@ -231,20 +329,6 @@ impl Future for DigestingMany {
     type Output = Result<Vec<Digest>, JobError>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context) -> Poll<Self::Output> {
-        let DigestingMany { parts, next, messages, digests } = &mut *self;
-        if let [Part { submission, .. }] = &mut parts[..] {
-            // All messages, in their order.
-            return submission.poll(context);
-        }
-        while let Some(Part { submission, numbers }) = parts.get_mut(*next) {
-            let Poll::Ready(outcome) = submission.poll(context) else { return Poll::Pending };
-            digests.resize(*messages, Digest::default());
-            match outcome {
-                Ok(part) => numbers.iter().zip(part).for_each(|(number, digest)| digests[*number] = digest),
-                Err(error) => return Poll::Ready(Err(error)),
-            }
-            *next += 1;
-        }
-        Poll::Ready(Ok(std::mem::take(digests)))
+        self.look(Caller::Task, context)
     }
 }

@@ -1,16 +1,21 @@
 //! What the engine knows, all of it under one lock: slots, schedule, admission and figures.
 //!
 //! Every operation is short and runs no code of callers: what is to be woken or dropped is left in an [`After`], for
-//! when the lock is free again.
+//! when the lock is free again. Who hashes what is there is decided in [`turn`](super::turn).
 
 use super::JobError;
+use super::announced::Announced;
 use super::costs::Costs;
-use super::gate::{Admitted, Gate, Grant, Request, Ticket};
+use super::gate::{Admitted, Gate, Ticket};
+use super::links::{Links, List};
+use super::pool::{Order, Pool};
+use super::reentry;
 use super::schedule::Schedule;
 use super::slots::{Id, Slots, State};
 use super::stats::Figures;
 use super::sync::Arc;
-use super::unlocked::{SMALL, TINY, Unlocked};
+use super::turn::Lead;
+use super::unlocked::{Most, SMALL, Unlocked};
 use super::work::{Chunk, Content, Outcome, Work};
 use crate::stream::FamilyRows;
 use crate::{Algorithm, Stream};
@@ -23,25 +28,30 @@ use std::time::{Duration, Instant};
 /// short.
 pub(super) const AHEAD: usize = if cfg!(manyhash_shuttle) { 8 << 10 } else { 256 << 10 };
 
-/// Slots of an engine: callers at once. A hundred bytes each, and only of those that were ever in use.
-pub(super) const SLOTS: usize = 1 << 16;
+/// Slots of an engine: messages and streams that callers have not come to the end of. Some hundred bytes each, and only of
+/// those that were ever in use.
+pub(super) const SLOTS: usize = 1 << 24;
 
 /// A job or stream in its slot.
 #[derive(Default)]
 pub(super) struct Job {
-    pool: usize,
+    pub(super) pool: usize,
     /// What is to be hashed; not here while a thread hashes it.
-    content: Option<Content>,
+    pub(super) content: Option<Content>,
     /// Chunks that came while a thread hashes.
     incoming: VecDeque<Chunk>,
     /// Whether the message ends with what is there.
-    ended: bool,
+    pub(super) ended: bool,
     /// Bytes handed over and not hashed.
-    backlog: usize,
+    pub(super) backlog: usize,
+    /// While the whole of it waits in line for memory.
+    ticket: Option<Ticket>,
     outcome: Option<Outcome>,
     waker: Option<Waker>,
-    /// Whether somebody waits for it, or soon will.
+    /// Whether a thread of the engine is to see to it.
     urgent: bool,
+    /// Whether its caller waits for one of the callers to hash it.
+    waits: bool,
 }
 
 /// What is left to do without the lock.
@@ -59,17 +69,23 @@ pub(super) struct After {
 impl After {
     /// Wakes and drops. Both are code of callers, whose panics are nobody's business here.
     pub(super) fn settle(self) {
+        let guard = |code: &mut dyn FnMut()| {
+            let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| reentry::of_waker(code)));
+        };
         for waker in self.wake {
-            let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| waker.wake()));
+            let mut waker = Some(waker);
+            guard(&mut || waker.take().into_iter().for_each(Waker::wake));
         }
         for waker in self.wakers {
-            let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop(waker)));
+            let mut waker = Some(waker);
+            guard(&mut || drop(waker.take()));
         }
         for chunk in self.garbage {
             let _ = chunk.discard();
         }
         for content in self.contents {
-            let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop(content)));
+            let mut content = Some(content);
+            guard(&mut || drop(content.take()));
         }
     }
 }
@@ -77,36 +93,41 @@ impl After {
 /// Jobs in a thread's hands.
 pub(super) struct Taken {
     /// The group of the schedule; none if a caller does his own.
-    group: Option<usize>,
+    pub(super) group: Option<usize>,
     pub(super) works: Vec<Work>,
     pub(super) begun: Instant,
-}
-
-/// A set of algorithms.
-struct Pool {
-    /// In their own order.
-    algorithms: Vec<Algorithm>,
-    /// The most callers who had better hash themselves.
-    alone: usize,
+    /// Whether a thread of the engine has them, not one of the callers.
+    pub(super) by_engine: bool,
 }
 
 pub(super) struct Inner {
     pub(super) slots: Slots<Job>,
-    pub(super) gate: Gate<(usize, Content)>,
+    pub(super) gate: Gate<Id>,
     pub(super) schedule: Schedule,
     /// By the schedule's number.
-    pools: Vec<Pool>,
-    /// The orders in which callers have named algorithms, with their pools.
-    orders: Vec<(Vec<Algorithm>, usize)>,
-    figures: Figures,
+    pub(super) pools: Vec<Pool>,
+    orders: Vec<Arc<Order>>,
+    pub(super) figures: Figures,
     /// Threads that sleep, and those of them that were called.
     pub(super) sleeping: usize,
     pub(super) called: usize,
-    /// Whether one of those that sleep does so only for a while.
-    pub(super) lingering: bool,
-    unlocked: Arc<Unlocked>,
+    /// Whether one of those that sleep does so only for a while, and is to do so again.
+    pub(super) watching: bool,
+    pub(super) watch_on: bool,
+    pub(super) unlocked: Arc<Unlocked>,
     /// Jobs that wait to be hashed and are urgent.
-    urgent: usize,
+    pub(super) urgent: usize,
+    /// Of the others, those of streams that have not ended.
+    pub(super) left: usize,
+    /// Jobs whose callers wait for one of the callers to hash them.
+    pub(super) waiting: List,
+    pub(super) links: Links,
+    pub(super) lead: Option<Lead>,
+    /// Writers who were to come back, so far.
+    pub(super) writers: u64,
+    /// Whether jobs wait for those that threads have in hand, to share lanes with them.
+    pub(super) is_held: bool,
+    pub(super) announced: Announced,
     /// Whether somebody found no room since jobs were last put back.
     pub(super) is_pressed: bool,
 }
@@ -122,31 +143,41 @@ impl Inner {
             figures: Figures::default(),
             sleeping: 0,
             called: 0,
-            lingering: false,
+            watching: false,
+            watch_on: false,
             unlocked,
             urgent: 0,
+            left: 0,
+            waiting: List::EMPTY,
+            links: Links::default(),
+            lead: None,
+            writers: 0,
+            is_held: false,
+            announced: Announced::default(),
             is_pressed: false,
         }
     }
 
-    /// The pool of these algorithms, in this order, if there is one by now.
-    pub(super) fn pool(&self, algorithms: &[Algorithm]) -> Option<usize> {
-        self.orders.iter().find(|(order, _)| order == algorithms).map(|(_, pool)| *pool)
+    /// These algorithms in this order, if they were asked for before.
+    pub(super) fn order(&self, algorithms: &[Algorithm]) -> Option<Arc<Order>> {
+        self.orders.iter().find(|order| order.algorithms == algorithms).cloned()
     }
 
-    /// The pool of these algorithms, which is made if there is none.
-    pub(super) fn make_pool(&mut self, algorithms: &[Algorithm], costs: Costs) -> usize {
-        if let Some(pool) = self.pool(algorithms) {
-            return pool;
+    /// These algorithms in this order, and their pool, which are made if there are none.
+    pub(super) fn make_order(&mut self, algorithms: &[Algorithm], costs: Costs) -> Arc<Order> {
+        if let Some(order) = self.order(algorithms) {
+            return order;
         }
         let mut sorted = algorithms.to_vec();
         sorted.sort_unstable();
         let pool = self.pools.iter().position(|pool| pool.algorithms == sorted).unwrap_or_else(|| {
-            self.pools.push(Pool { algorithms: sorted, alone: costs.callers_alone(self.schedule.cores()) });
+            self.pools.push(Pool::new(sorted, costs.callers_alone(self.schedule.cores())));
             self.schedule.add_pool(costs)
         });
-        self.orders.push((algorithms.to_vec(), pool));
-        pool
+        let (hint, most) = (self.pools[pool].hint(), Most::of_one(algorithms));
+        let order = Arc::new(Order { algorithms: algorithms.to_vec(), pool, hint, most });
+        self.orders.push(order.clone());
+        order
     }
 
     /// A caller has hashed a batch at once.
@@ -164,55 +195,146 @@ impl Inner {
         figures
     }
 
-    /// Asks for memory and perhaps a slot; without room there is nothing.
-    pub(super) fn enter(&mut self, request: Request, now: Instant) -> Option<Grant> {
-        let (slots, unlocked) = (&mut self.slots, &self.unlocked);
-        self.gate.try_enter(request, || {
-            let id = slots.take(Job::default(), now)?;
-            unlocked.add_caller();
-            Some(id)
-        })
+    /// Seconds that a job takes by itself: in one lane, or what fills all lanes in all of them.
+    pub(super) fn seconds(&mut self, id: Id) -> f64 {
+        let Some(job) = self.slots.get(id) else { return 0.0 };
+        let (pool, bytes) = (job.pool, job.backlog as f64);
+        let wide = job.is_wide();
+        let costs = self.schedule.costs(pool);
+        let lanes = if wide { costs.width() } else { 1 };
+        bytes * costs.seconds(lanes) / lanes as f64
+    }
+
+    /// A job gets a slot, and begins if there is memory for it; if not, it waits in line.
+    ///
+    /// # Errors
+    /// If there are too many, or the engine is closed.
+    pub(super) fn submit(
+        &mut self,
+        pool: usize,
+        content: Content,
+        now: Instant,
+        after: &mut After,
+    ) -> Result<Id, JobError> {
+        let id = match self.slots.take(Job::default(), now) {
+            _ if self.is_closed() => Err(JobError::Closed),
+            Some(id) => Ok(id),
+            None => Err(JobError::TooMany),
+        };
+        let (id, bytes) = match id {
+            Ok(id) => (id, content.left()),
+            Err(error) => {
+                after.contents.push(content);
+                return Err(error);
+            }
+        };
+        let has_entered = self.gate.try_enter(bytes);
+        let ticket = if has_entered { None } else { Some(self.gate.wait(bytes, Some(id))) };
+        self.place(id, Job { pool, ended: true, content: Some(content), backlog: bytes, ticket, ..Job::default() });
+        if has_entered {
+            self.begin(id, now);
+            after.call = self.is_to_be_called_for(id);
+        } else {
+            after.call = true;
+        }
+        Ok(id)
+    }
+
+    /// A stream gets a slot.
+    pub(super) fn open(&mut self, pool: usize, content: Content, now: Instant) -> Option<Id> {
+        let id = self.slots.take(Job::default(), now)?;
+        self.place(id, Job { pool, content: Some(content), ..Job::default() });
+        Some(id)
+    }
+
+    fn place(&mut self, id: Id, new: Job) {
+        if let Some(job) = self.slots.get(id) {
+            *job = new;
+        }
     }
 
     /// Lets in those in line for whom there is room. Their jobs begin at once, whether or not anybody looks.
     pub(super) fn admit(&mut self, now: Instant, after: &mut After) {
-        loop {
-            let (slots, unlocked) = (&mut self.slots, &self.unlocked);
-            let admitted = self.gate.admit(|| {
-                let id = slots.take(Job::default(), now)?;
-                unlocked.add_caller();
-                Some(id)
-            });
-            let Some(Admitted { grant, waker, job }) = admitted else { return };
-            match (grant, job) {
-                (Some(id), Some((pool, content))) => {
-                    self.begin(id, pool, content, now);
+        while let Some(admitted) = self.gate.admit(now) {
+            match admitted {
+                Admitted::Job(id) => {
                     if let Some(job) = self.slots.get(id) {
-                        job.waker = waker;
+                        job.ticket = None;
                     }
+                    self.begin(id, now);
+                    self.wait(id);
                     after.call = true;
                 }
-                _ => after.wake.extend(waker),
+                Admitted::Caller(waker) => after.wake.extend(waker),
             }
         }
     }
 
-    /// A slot that was granted becomes a job or a stream.
-    pub(super) fn begin(&mut self, id: Id, pool: usize, content: Content, now: Instant) {
-        let bytes = content.left();
-        let waits = bytes > 0 || content.has_ended();
-        let wide = matches!(content, Content::Batch(_));
-        if let Some(job) = self.slots.get(id) {
-            let ended = content.has_ended();
-            *job = Job { pool, ended, content: Some(content), backlog: bytes, urgent: ended, ..Job::default() };
-        }
-        if waits && self.slots.change(id, State::Filling, State::Ready, now).is_ok() {
-            self.urgent += 1;
+    /// A job that was let in is to be hashed.
+    fn begin(&mut self, id: Id, now: Instant) {
+        let seconds = self.seconds(id);
+        let Some(job) = self.slots.get(id) else { return };
+        let (wide, bytes) = (job.is_wide(), job.backlog as u64);
+        job.urgent = seconds > SMALL;
+        self.ready(id, State::Filling, now, |schedule, pool| {
             if wide {
-                self.schedule.add_wide(pool, id.index(), bytes as u64);
+                schedule.add_wide(pool, id.index(), bytes);
             } else {
-                self.schedule.add(pool, id.index(), bytes as u64, bytes as u64);
+                schedule.add(pool, id.index(), bytes, bytes);
             }
+        });
+    }
+
+    /// A job that was in this state waits to be hashed, and is added to the schedule.
+    fn ready(&mut self, id: Id, from: State, now: Instant, add: impl FnOnce(&mut Schedule, usize)) {
+        if self.slots.change(id, from, State::Ready, now).is_err() {
+            return;
+        }
+        let Some(job) = self.slots.get(id) else { return };
+        let pool = job.pool;
+        *(if job.urgent { &mut self.urgent } else { &mut self.left }) += usize::from(job.urgent || !job.ended);
+        if from == State::Filling {
+            self.pools[pool].enter();
+        }
+        add(&mut self.schedule, pool);
+    }
+
+    /// A job that waited to be hashed does not any more.
+    fn unready(&mut self, id: Id) {
+        let Some(job) = self.slots.get(id) else { return };
+        *(if job.urgent { &mut self.urgent } else { &mut self.left }) -= usize::from(job.urgent || !job.ended);
+        job.urgent = false;
+        if std::mem::take(&mut job.waits) {
+            self.waiting.remove(&mut self.links, id.index());
+        }
+    }
+
+    /// Changes what is said of a job that may wait to be hashed.
+    fn say(&mut self, id: Id, change: impl FnOnce(&mut Job)) {
+        let is_ready = self.slots.state(id) == Some(State::Ready);
+        let Some(job) = self.slots.get(id) else { return };
+        let counts = |job: &Job| (usize::from(job.urgent), usize::from(!job.urgent && !job.ended));
+        let before = counts(job);
+        change(job);
+        let now = counts(job);
+        if is_ready {
+            self.urgent = self.urgent + now.0 - before.0;
+            self.left = self.left + now.1 - before.1;
+        }
+    }
+
+    /// A thread of the engine is to see to a job.
+    pub(super) fn hurry(&mut self, id: Id) {
+        self.say(id, |job| job.urgent = true);
+    }
+
+    /// If the caller of a whole message that is to be hashed waits, he waits for one of the callers.
+    pub(super) fn wait(&mut self, id: Id) {
+        let is_ready = self.slots.state(id) == Some(State::Ready);
+        let Some(job) = self.slots.get(id) else { return };
+        let is_left = is_ready && job.ended && !job.urgent && job.waker.is_some();
+        if is_left && !std::mem::replace(&mut job.waits, true) {
+            self.waiting.push_back(&mut self.links, id.index());
         }
     }
 
@@ -237,11 +359,9 @@ impl Inner {
     /// A stream goes on with a chunk, which was admitted, and may end with it.
     pub(super) fn write(&mut self, id: Id, chunk: Option<Chunk>, end: bool, now: Instant, after: &mut After) {
         let state = self.slots.state(id);
+        let bytes = chunk.as_ref().map_or(0, Chunk::len);
         let Some(job) = self.slots.get(id) else { return };
-        let (pool, bytes) = (job.pool, chunk.as_ref().map_or(0, Chunk::len));
-        job.backlog += bytes;
-        job.ended |= end;
-        let urgent = job.ended || job.backlog > AHEAD / 2;
+        let whole = job.backlog + bytes;
         match state {
             Some(State::Done) => {
                 // It has failed; the outcome says so.
@@ -257,25 +377,15 @@ impl Inner {
                 }
             }
         }
+        self.say(id, |job| (job.backlog, job.ended) = (whole, job.ended | end));
+        let is_long = self.seconds(id) > SMALL;
+        self.say(id, |job| job.urgent |= if job.ended { is_long } else { whole > AHEAD / 2 });
         match state {
             Some(State::Ready) => self.schedule.grow(id.index(), bytes as u64),
-            Some(State::Filling) if self.slots.change(id, State::Filling, State::Ready, now).is_ok() => {
-                self.schedule.add(pool, id.index(), bytes as u64, bytes as u64);
-            }
+            Some(State::Filling) => self.ready(id, State::Filling, now, |schedule, pool| {
+                schedule.add(pool, id.index(), bytes as u64, bytes as u64);
+            }),
             _ => {}
-        }
-        if urgent {
-            self.hurry(id);
-        }
-    }
-
-    /// Somebody waits for a job, or soon will.
-    fn hurry(&mut self, id: Id) {
-        let ready = self.slots.state(id) == Some(State::Ready);
-        if let Some(job) = self.slots.get(id)
-            && !std::mem::replace(&mut job.urgent, true)
-        {
-            self.urgent += usize::from(ready);
         }
     }
 
@@ -293,19 +403,27 @@ impl Inner {
     /// Nobody wants to know of a job or stream any more.
     pub(super) fn free(&mut self, id: Id, now: Instant, after: &mut After) {
         let Some(state) = self.slots.state(id) else { return };
-        let Ok(job) = self.slots.free(id, state, now) else { return };
-        self.unlocked.remove_caller();
         if state == State::Ready {
+            self.unready(id);
             self.schedule.remove(id.index());
-            self.urgent -= usize::from(job.urgent);
         }
+        let Ok(job) = self.slots.free(id, state, now) else { return };
+        if matches!(state, State::Ready | State::Hashing) {
+            self.pools[job.pool].leave();
+        }
+        self.forget_lead(id);
         after.wakers.extend(job.waker);
         for chunk in job.incoming {
             self.gate.release(chunk.len());
             after.garbage.push(chunk);
         }
-        if let Some(content) = job.content {
-            self.discard(content, after);
+        match (job.ticket, job.content) {
+            (Some(ticket), content) => {
+                after.wakers.extend(self.gate.cancel(ticket));
+                after.contents.extend(content);
+            }
+            (None, Some(content)) => self.discard(content, after),
+            (None, None) => {}
         }
         self.admit(now, after);
     }
@@ -334,114 +452,36 @@ impl Inner {
         }
     }
 
-    /// Whether a thread more would have something to do, is there, and is not called yet: it counts as called then.
-    pub(super) fn call(&mut self) -> bool {
-        let call = self.called < self.sleeping
-            && if self.is_urgent() { self.schedule.has_work() } else { !self.lingering && self.schedule.is_waiting() };
-        self.called += usize::from(call);
-        call
-    }
-
-    /// As the model checker's tests want to know.
-    #[cfg(all(test, manyhash_shuttle))]
-    pub(super) fn callers(&self) -> usize {
-        self.unlocked.callers()
-    }
-
     pub(super) fn is_closed(&self) -> bool {
         self.unlocked.is_closed()
     }
 
-    /// Whether jobs wait that nobody is in a hurry for: a thread sees to it that this is not for long.
-    pub(super) fn is_leaving_jobs(&self) -> bool {
-        self.schedule.is_waiting() && !self.is_urgent()
-    }
-
-    /// Whether there is reason to hash now: lanes can be filled, or somebody waits for what could be hashed or for
-    /// memory that it holds. What nobody waits for is left until there is, and fills lanes then: of a stream no more
-    /// than half of what it may be ahead.
-    fn is_urgent(&self) -> bool {
-        let waited_for = self.urgent > 0 || self.is_closed() || self.is_pressed || self.gate.is_waited_for();
-        waited_for || self.schedule.fills_lanes()
-    }
-
-    /// Whether a thread is wanted for a job that its caller does not wait for yet. He may do it himself when he does,
-    /// unless there are others, who should not wait for that.
-    pub(super) fn is_to_be_called_for(&mut self, id: Id) -> bool {
-        self.slots.count(State::Ready) > 1 || !self.is_own(id)
-    }
-
-    /// Jobs for a thread of the engine.
-    /// If they are overdue, also such as nobody is in a hurry for.
-    pub(super) fn take(&mut self, overdue: bool, now: Instant) -> Option<Taken> {
-        if !overdue && !self.is_urgent() {
-            return None;
-        }
-        let bundle = self.schedule.take()?;
-        let works = bundle.jobs.into_iter().filter_map(|(job, bytes)| {
-            let id = self.slots.id(job)?;
-            self.start(id, bytes as usize, now)
-        });
-        Some(Taken { group: Some(bundle.group), works: works.collect(), begun: now })
-    }
-
-    /// A job of the caller's, if it waits and he had better do it himself.
-    pub(super) fn take_own(&mut self, id: Id, now: Instant) -> Option<Taken> {
-        if !self.is_own(id) {
-            return None;
-        }
-        self.schedule.remove(id.index());
-        let work = self.start(id, usize::MAX, now)?;
-        Some(Taken { group: None, works: vec![work], begun: now })
-    }
-
-    /// Whether a job waits that the thread which waits for it had better do itself: one that is done sooner than it is
-    /// handed over, or one for which the engine would not have more lanes than one.
-    pub(super) fn is_own(&mut self, id: Id) -> bool {
-        if self.slots.state(id) != Some(State::Ready) {
-            return false;
-        }
-        let Some(job) = self.slots.get(id) else { return false };
-        let (pool, bytes, ended) = (job.pool, job.backlog, job.ended);
-        let wide = matches!(job.content, Some(Content::Batch(_)));
-        let costs = self.schedule.costs(pool);
-        let (lanes, alone) = if wide { (costs.width(), 1) } else { (1, self.alone(pool)) };
-        let seconds = bytes as f64 * costs.seconds(lanes) / lanes as f64;
-        (ended && seconds <= TINY) || (seconds <= SMALL && self.unlocked.callers() <= alone)
-    }
-
-    /// The most callers, with messages for this pool, who had better hash themselves: lanes would not gain them much.
-    pub(super) fn alone(&self, pool: usize) -> usize {
-        self.pools[pool].alone
-    }
-
-    fn start(&mut self, id: Id, budget: usize, now: Instant) -> Option<Work> {
+    /// A job that waits goes into a thread's hands, to be advanced by so many bytes at the most.
+    pub(super) fn start(&mut self, id: Id, budget: usize, now: Instant) -> Option<Work> {
         let waited = self.slots.since(id, now)?;
         self.slots.change(id, State::Ready, State::Hashing, now).ok()?;
         self.figures.queue_wait.add(waited);
-        let job = self.slots.get(id)?;
-        let content = job.content.take()?;
-        let urgent = std::mem::replace(&mut job.urgent, false);
-        self.urgent -= usize::from(urgent);
+        self.unready(id);
+        let content = self.slots.get(id)?.content.take()?;
         Some(Work::new(id, content, budget))
     }
 
     /// Jobs come back from a thread.
     pub(super) fn put_back(&mut self, taken: Taken, rows: &FamilyRows, now: Instant, after: &mut After) {
-        let Taken { group, works, begun } = taken;
-        self.is_pressed = false;
+        let Taken { group, works, begun, by_engine } = taken;
+        (self.is_pressed, self.is_held) = (false, false);
         self.figures.rows.add_all(rows);
-        self.figures.add_time(now.saturating_duration_since(begun), group.is_some());
+        self.figures.add_time(now.saturating_duration_since(begun), by_engine);
         if let Some(group) = group {
             self.schedule.end(group);
         }
         for work in works {
-            self.put_back_one(work, group.is_some(), now, after);
+            self.put_back_one(work, group.is_some(), by_engine, now, after);
         }
         self.admit(now, after);
     }
 
-    fn put_back_one(&mut self, work: Work, was_grouped: bool, now: Instant, after: &mut After) {
+    fn put_back_one(&mut self, work: Work, was_grouped: bool, by_engine: bool, now: Instant, after: &mut After) {
         let Work { id, mut content, hashed, released, outcome, .. } = work;
         self.gate.release(released);
         let visit = self.slots.since(id, now);
@@ -452,7 +492,8 @@ impl Inner {
         };
         self.figures.service.add(visit.unwrap_or(Duration::ZERO));
         let bytes = if let Content::Batch(messages) = &content { messages.bytes() } else { hashed };
-        self.figures.add_bytes(&self.pools[job.pool].algorithms, bytes);
+        let pool = job.pool;
+        self.figures.add_bytes(&self.pools[pool].algorithms, bytes);
         job.backlog = job.backlog.saturating_sub(hashed);
         if let Some(outcome) = outcome {
             self.figures.jobs += 1;
@@ -460,6 +501,8 @@ impl Inner {
             job.outcome = Some(outcome);
             let incoming = std::mem::take(&mut job.incoming);
             let _ = self.slots.change(id, State::Hashing, State::Done, now);
+            self.pools[pool].leave();
+            self.forget_lead(id);
             for chunk in incoming {
                 self.gate.release(chunk.len());
                 after.garbage.push(chunk);
@@ -474,38 +517,68 @@ impl Inner {
         if !job.ended && job.backlog <= AHEAD / 2 {
             after.wake.extend(job.waker.take());
         }
-        let (pool, left, piece) = (job.pool, content.left(), content.piece());
-        let waits = left > 0 || job.ended;
+        let (left, piece) = (content.left() as u64, content.piece() as u64);
+        let is_over = left == 0 && !job.ended;
         job.content = Some(content);
-        job.urgent = waits && (job.urgent || job.ended || job.backlog > AHEAD / 2);
-        self.urgent += usize::from(job.urgent);
-        let to = if waits { State::Ready } else { State::Filling };
-        let _ = self.slots.change(id, State::Hashing, to, now);
-        match (waits, was_grouped) {
-            (true, true) => self.schedule.give_back(id.index(), left as u64, piece as u64),
-            (true, false) => self.schedule.add(pool, id.index(), left as u64, piece as u64),
-            (false, _) => {}
+        if is_over {
+            let _ = self.slots.change(id, State::Hashing, State::Filling, now);
+            self.pools[pool].leave();
+            return;
         }
+        let is_long = self.seconds(id) > SMALL;
+        // What the engine's threads have begun they finish.
+        self.say(id, |job| {
+            job.urgent = if job.ended { by_engine || is_long } else { job.urgent || job.backlog > AHEAD / 2 }
+        });
+        self.ready(id, State::Hashing, now, |schedule, pool| {
+            if was_grouped {
+                schedule.give_back(id.index(), left, piece);
+            } else {
+                schedule.add(pool, id.index(), left, piece);
+            }
+        });
+        self.wait(id);
     }
 
     /// Nobody waits in line with this ticket any more.
     pub(super) fn leave(&mut self, ticket: Ticket, now: Instant, after: &mut After) {
-        let (grant, waker, job) = self.gate.cancel(ticket);
-        after.wakers.extend(waker);
-        after.contents.extend(job.map(|(_, content)| content));
-        if let Some(id) = grant {
-            self.free(id, now, after);
-        }
+        after.wakers.extend(self.gate.cancel(ticket));
         self.admit(now, after);
     }
 
-    /// No more jobs come; those that have a slot are finished.
-    pub(super) fn close(&mut self, after: &mut After) {
+    /// No more jobs come; those that were let in are finished.
+    pub(super) fn close(&mut self, now: Instant, after: &mut After) {
         self.unlocked.close();
-        for (waker, job) in self.gate.close() {
+        let away: Vec<_> = self.gate.close().collect();
+        for (waker, job) in away {
             after.wake.extend(waker);
-            after.contents.extend(job.map(|(_, content)| content));
+            let Some(id) = job else { continue };
+            let _ = self.slots.change(id, State::Filling, State::Done, now);
+            if let Some(job) = self.slots.get(id) {
+                job.ticket = None;
+                job.outcome = Some(Err(JobError::Closed));
+                after.wake.extend(job.waker.take());
+                after.contents.extend(job.content.take());
+            }
         }
+    }
+}
+
+impl Job {
+    /// Whether it fills all lanes by itself.
+    pub(super) fn is_wide(&self) -> bool {
+        matches!(self.content, Some(Content::Batch(_)))
+    }
+
+    /// Exchanges the waker of its caller.
+    pub(super) fn swap_waker(&mut self, waker: &mut Option<Waker>) {
+        std::mem::swap(&mut self.waker, waker);
+    }
+
+    /// Takes the waker of its caller.
+    pub(super) fn take_waker(&mut self) -> Option<Waker> {
+        self.waits = false;
+        self.waker.take()
     }
 }
 
@@ -534,13 +607,6 @@ impl Content {
         match self {
             Content::Message { chunks, .. } => chunks.front().map_or(0, Chunk::left),
             Content::Batch(messages) => messages.weight(),
-        }
-    }
-
-    fn has_ended(&self) -> bool {
-        match self {
-            Content::Message { ended, .. } => *ended,
-            Content::Batch(_) => true,
         }
     }
 }

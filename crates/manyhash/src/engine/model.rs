@@ -54,7 +54,7 @@ fn engine(threads: usize, memory: usize, seconds: f64) -> Engine {
     engine.handle.0.with(|inner, _, _| {
         for algorithms in [&[Md5][..], &[Sha256], &BOTH] {
             let costs = (10..14).map(|tenths| seconds * f64::from(tenths) / 10.0).collect();
-            inner.make_pool(algorithms, Costs::new(costs));
+            inner.make_order(algorithms, Costs::new(costs));
         }
     });
     engine
@@ -81,7 +81,10 @@ fn assert_idle(engine: &Engine) {
 fn assert_empty(inner: &Inner) {
     let used: Vec<usize> = State::ALL[1..].iter().map(|state| inner.slots.count(*state)).collect();
     assert_eq!((used, inner.gate.held()), (vec![0; 4], 0));
-    assert_eq!((inner.callers(), inner.schedule.is_waiting()), (0, false));
+    let callers: usize = inner.pools.iter().map(|pool| pool.callers()).sum();
+    assert_eq!((callers, inner.schedule.is_waiting()), (0, false));
+    assert_eq!((inner.urgent, inner.left, inner.waiting.len()), (0, 0, 0));
+    assert!(!inner.gate.is_waited_for());
 }
 
 fn message(length: usize) -> Vec<u8> {
@@ -96,10 +99,10 @@ fn both_due(message: &[u8]) -> [Digest; 2] {
     BOTH.map(|algorithm| due(algorithm, message))
 }
 
-/// Polls it once, and leaves it with the only waker of a task that used the engine.
-fn look(engine: &Engine, future: &mut (impl Future + Unpin)) {
+/// Polls it once, and leaves it with the only waker of a task that used the engine: whether it is done.
+fn look(engine: &Engine, future: &mut (impl Future + Unpin)) -> bool {
     let waker = Waker::from(Arc::new(Task(engine.clone())));
-    let _ = Pin::new(future).poll(&mut Context::from_waker(&waker));
+    Pin::new(future).poll(&mut Context::from_waker(&waker)).is_ready()
 }
 
 /// A task whose life ends when nothing would wake it any more.
@@ -241,27 +244,74 @@ fn a_message_that_is_given_back_finds_room_later() {
     });
 }
 
+/// Who comes when all slots are in use is told; the others go on.
 #[test]
-fn slots_are_waited_for() {
+fn slots_run_out() {
     check(|| {
         let engine = any_engine();
         engine.handle.0.with(|inner, _, _| inner.slots = Slots::new(2));
         let threads = (0..4).map(|thread| {
             spawn(&engine, move |engine| {
-                let pending = engine.digest(Md5, message(thread));
-                if thread == 0 {
-                    return;
-                }
-                assert_eq!(pending.wait(), Ok(due(Md5, &message(thread))));
+                let pending = engine.digest(Md5, message(100 + thread));
+                let outcome = pending.wait();
+                assert!(outcome == Ok(due(Md5, &message(100 + thread))) || outcome == Err(JobError::TooMany));
                 let mut stream = engine.stream(Md5);
-                stream.write(message(100)).wait().expect("it is accepted");
-                assert_eq!(stream.finish().wait(), Ok(due(Md5, &message(100))));
+                let outcome = stream.write(message(150)).wait();
+                assert!(outcome == Ok(()) || outcome == Err(JobError::TooMany));
+                assert_eq!(stream.finish().wait(), outcome.map(|()| due(Md5, &message(150))));
             })
         });
         join(threads.collect());
         assert_eq!(engine.handle.0.with(|inner, _, _| inner.slots.count(State::Free)), 2);
         assert_idle(&engine);
     });
+}
+
+/// Tasks of several runtimes, each with one thread, that take turns: who leads comes back late, or never.
+#[test]
+fn tasks_take_turns() {
+    check(|| {
+        let engine = any_engine();
+        let threads = (0..3).map(|thread| {
+            spawn(&engine, move |engine| {
+                let digest = async |length: usize| {
+                    for length in [length, length / 2] {
+                        assert_eq!(engine.digest(Md5, message(length)).await, Ok(due(Md5, &message(length))));
+                    }
+                };
+                let stream = async |length: usize| {
+                    let mut stream = engine.stream(Md5);
+                    for chunk in message(length).chunks(90) {
+                        stream.write(chunk.to_vec()).await.expect("it is accepted");
+                    }
+                    assert_eq!(stream.finish().await, Ok(due(Md5, &message(length))));
+                };
+                let mut held = engine.digest(Md5, message(120));
+                let is_done = thread == 0 && look(&engine, &mut held);
+                shuttle::future::block_on(async {
+                    all([Box::pin(digest(100 + thread)) as Pending<'_>, Box::pin(stream(250)), Box::pin(digest(190))])
+                        .await;
+                });
+                if !is_done {
+                    assert_eq!(held.wait(), Ok(due(Md5, &message(120))));
+                }
+            })
+        });
+        join(threads.collect());
+        assert_idle(&engine);
+    });
+}
+
+type Pending<'a> = Pin<Box<dyn Future<Output = ()> + 'a>>;
+
+/// Looks at all that are not done, again and again.
+async fn all<const N: usize>(futures: [Pending<'_>; N]) {
+    let mut futures: Vec<_> = futures.into();
+    std::future::poll_fn(|context| {
+        futures.retain_mut(|future| future.as_mut().poll(context).is_pending());
+        if futures.is_empty() { std::task::Poll::Ready(()) } else { std::task::Poll::Pending }
+    })
+    .await;
 }
 
 #[test]

@@ -82,6 +82,15 @@ enum Kind {
     Wide,
 }
 
+/// How strictly slices are kept to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Pace {
+    /// A thread of the engine need not cut in two what stands side by side.
+    Engine,
+    /// A caller has other things to do.
+    Caller,
+}
+
 /// What a core is to do.
 #[derive(Debug, PartialEq)]
 pub(super) struct Bundle {
@@ -96,6 +105,9 @@ const CLASSES: usize = u64::BITS as usize + 1;
 
 /// The longest slice, in seconds: how long a newcomer waits at the most for a core to look.
 const LONGEST_SLICE: f64 = 250e-6;
+
+/// A caller's slice: what is in hand is done with, if it can be.
+const CALLERS_SLICE: f64 = 200e-6;
 
 /// The shortest slice: many times what taking jobs and giving them back costs.
 const SHORTEST_SLICE: f64 = 50e-6;
@@ -117,6 +129,9 @@ const WHOLE: u64 = 128 << 10;
 
 /// Seconds that all should take for lanes to be spread over more cores than are needed: much more than waking a thread.
 const WORTH_SPREADING: f64 = 2e-3;
+
+/// Seconds that jobs in lanes take from which on another core is called for those that callers would do in turns.
+const WORTH_CALLING: f64 = 1e-3;
 
 /// The time of the whole can be had to about this factor; differences below it do not count.
 const SLACK: f64 = 1.18;
@@ -159,9 +174,25 @@ impl Schedule {
         self.pools.iter().any(|pool| pool.waiting > 0 || pool.wide.len() > 0)
     }
 
-    /// Whether jobs of one pool that wait fill a core's lanes.
-    pub(super) fn fills_lanes(&self) -> bool {
-        self.pools.iter().any(|pool| pool.waiting >= pool.costs.width() || pool.wide.len() > 0)
+    /// Whether the jobs of a pool that wait fill a core's lanes.
+    pub(super) fn fills_lanes(&self, pool: usize) -> bool {
+        self.pools[pool].waiting >= self.pools[pool].costs.width()
+    }
+
+    /// Whether so many jobs wait that another core is worth calling for them.
+    pub(super) fn is_much(&self) -> bool {
+        self.pools.iter().any(|pool| {
+            let width = pool.costs.width();
+            let seconds = || pool.bytes as f64 * pool.costs.seconds(width) / width as f64;
+            pool.wide.len() > 0 || (pool.waiting >= 2 * width && seconds() >= WORTH_CALLING)
+        })
+    }
+
+    /// Bytes of a job that waits which are a slice if it is alone.
+    pub(super) fn slice_alone(&self, job: Job) -> usize {
+        let Entry { pool, left, wide, .. } = self.entries[job as usize];
+        let bytes = (LONGEST_SLICE / self.pools[pool].costs.seconds(1)) as u64;
+        if wide { left as usize } else { bytes.next_multiple_of(GRAIN).max(GRAIN) as usize }
     }
 
     /// A job with so many bytes to hash, which is new, or another time after it had none. The first `piece` of them
@@ -221,19 +252,29 @@ impl Schedule {
             return None;
         }
         let (index, choice) = self.choose()?;
+        self.bundle(index, &choice, Pace::Engine)
+    }
+
+    /// The same of one pool.
+    pub(super) fn take_of(&mut self, pool: usize, pace: Pace) -> Option<Bundle> {
+        let choice = self.choose_in(pool, pace)?;
+        self.bundle(pool, &choice, pace)
+    }
+
+    fn bundle(&mut self, index: usize, choice: &Choice, pace: Pace) -> Option<Bundle> {
         let mut jobs = Vec::with_capacity(choice.lanes);
         match choice.kind {
             Kind::Wide => {
                 let job = self.pools[index].wide.first()?;
-                jobs.push((job, self.pick(job, u64::MAX)));
+                jobs.push((job, self.pick(job, u64::MAX, pace)));
             }
             Kind::Long => {
                 for _ in 0..choice.lanes {
                     let Some(job) = self.pools[index].longest(&self.links, &self.entries) else { break };
-                    jobs.push((job, self.pick(job, choice.slice)));
+                    jobs.push((job, self.pick(job, choice.slice, pace)));
                 }
             }
-            Kind::Common => self.take_common(index, &choice, &mut jobs),
+            Kind::Common => self.take_common(index, choice, pace, &mut jobs),
         }
         let entries = jobs.iter().map(|(job, _)| self.entries[*job as usize]);
         let longest = entries.clone().map(|entry| entry.left).max()?;
@@ -249,7 +290,7 @@ impl Schedule {
         Some(Bundle { group: number, jobs })
     }
 
-    fn take_common(&mut self, index: usize, choice: &Choice, jobs: &mut Vec<(Job, u64)>) {
+    fn take_common(&mut self, index: usize, choice: &Choice, pace: Pace, jobs: &mut Vec<(Job, u64)>) {
         let mut long = choice.lanes;
         if self.pools[index].waiting > choice.lanes {
             // On an average: of a single lane, three slices in four.
@@ -263,7 +304,7 @@ impl Schedule {
             let top = top.filter(|job| self.entries[*job as usize].left >= choice.long);
             long -= usize::from(top.is_some());
             let Some(job) = top.or_else(|| pool.soonest(&self.entries)) else { break };
-            jobs.push((job, self.pick(job, choice.slice)));
+            jobs.push((job, self.pick(job, choice.slice, pace)));
         }
         // Lanes that end before the longest go on with what is next, for as long as that has to go.
         let lengths = jobs.iter().map(|(_, bytes)| *bytes);
@@ -277,7 +318,7 @@ impl Schedule {
                 if left > room && (room < WORTH_BEGINNING || (is_whole && piece > room)) {
                     break;
                 }
-                let bytes = self.pick(job, if left <= room { left } else { room / GRAIN * GRAIN });
+                let bytes = self.pick(job, if left <= room { left } else { room / GRAIN * GRAIN }, pace);
                 jobs.push((job, bytes));
                 room = room.saturating_sub(bytes);
             }
@@ -285,13 +326,13 @@ impl Schedule {
     }
 
     /// Takes a job out of those that wait, to be advanced by about so many bytes: by how many in fact.
-    fn pick(&mut self, job: Job, most: u64) -> u64 {
+    fn pick(&mut self, job: Job, most: u64, pace: Pace) -> u64 {
         let entry = &mut self.entries[job as usize];
         self.pools[entry.pool].remove(&mut self.links, job, entry);
         // Side by side with others, one piece at a time: where pieces end, lanes have to be looked at anew. Very short
         // ones are worth less than the look; and one that is not long is not cut in two.
         let is_chunk = entry.piece < entry.left && (WORTH_BEGINNING..=WHOLE).contains(&entry.piece);
-        if is_chunk && entry.piece <= most.saturating_mul(2) {
+        if is_chunk && pace == Pace::Engine && entry.piece <= most.saturating_mul(2) {
             return entry.piece;
         }
         let most = if entry.piece >= WORTH_BEGINNING { most.min(entry.piece) } else { most };
@@ -319,13 +360,13 @@ impl Schedule {
     fn choose(&self) -> Option<(usize, Choice)> {
         let choices = (0..self.pools.len()).filter_map(|index| {
             let deadline = self.pools[index].deadline(&self.entries)?;
-            Some((deadline, index, self.choose_in(index)?))
+            Some((deadline, index, self.choose_in(index, Pace::Engine)?))
         });
         choices.min_by_key(|(deadline, ..)| *deadline).map(|(_, index, choice)| (index, choice))
     }
 
     /// What one more core should do in a pool, if anything.
-    fn choose_in(&self, index: usize) -> Option<Choice> {
+    fn choose_in(&self, index: usize, pace: Pace) -> Option<Choice> {
         let pool = &self.pools[index];
         let groups = self.groups.iter().flatten();
         let elsewhere = groups.clone().filter(|group| group.pool != index).count();
@@ -347,7 +388,10 @@ impl Schedule {
         let layout = self.layout(index, jobs, cores);
         let slice = |lanes: usize| {
             let slices = if layout.seconds < WORTH_SPREADING { FEW_SLICES } else { SLICES };
-            let seconds = (layout.seconds / slices).clamp(SHORTEST_SLICE, LONGEST_SLICE);
+            let seconds = match pace {
+                Pace::Engine => (layout.seconds / slices).clamp(SHORTEST_SLICE, LONGEST_SLICE),
+                Pace::Caller => CALLERS_SLICE,
+            };
             let bytes = (seconds / pool.costs.seconds(lanes)) as u64;
             bytes.next_multiple_of(GRAIN).max(GRAIN)
         };

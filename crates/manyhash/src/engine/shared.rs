@@ -3,18 +3,18 @@
 use super::JobError;
 use super::costs::Costs;
 use super::inner::{After, Inner, Taken};
-use super::sync::{Arc, Condvar, Mutex, MutexGuard, thread};
+use super::pool::Order;
+use super::stretch;
+use super::sync::{Arc, Condvar, Mutex, MutexGuard, thread, wait_for};
+use super::turn::LINGER;
 use super::unlocked::Unlocked;
 use super::work::{self, Messages, Outcome};
 use crate::Algorithm;
 use crate::stream::FamilyRows;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::time::{Duration, Instant};
-
-/// How long chunks that nobody waits for are left at the most, in the hope of others to fill lanes with. Somebody may wait
-/// for their buffers all the same.
-const LINGER: Duration = Duration::from_millis(1);
+use std::sync::OnceLock;
+use std::time::Instant;
 
 pub(super) struct Shared {
     inner: Mutex<Inner>,
@@ -24,13 +24,16 @@ pub(super) struct Shared {
     /// The process that the threads are in: they do not survive a fork, and the lock may be held for ever after one.
     process: u32,
     pub(super) threads: usize,
+    /// By algorithm: the order of it alone.
+    singles: [OnceLock<Arc<Order>>; Algorithm::ALL.len()],
 }
 
 impl Shared {
     pub(super) fn new(threads: usize, memory: usize) -> Self {
         let unlocked = Arc::new(Unlocked::default());
         let inner = Mutex::new(Inner::new(threads, memory, unlocked.clone()));
-        Shared { inner, unlocked, work: Condvar::new(), process: std::process::id(), threads }
+        let singles = std::array::from_fn(|_| OnceLock::new());
+        Shared { inner, unlocked, work: Condvar::new(), process: std::process::id(), threads, singles }
     }
 
     /// # Errors
@@ -39,20 +42,22 @@ impl Shared {
         if self.process == std::process::id() { Ok(()) } else { Err(JobError::Forked) }
     }
 
-    /// The pool of these algorithms, and the most callers who had better not hand over what they have for it.
-    pub(super) fn pool(&self, algorithms: &[Algorithm]) -> (usize, usize) {
-        let mut inner = self.lock();
-        let pool = match inner.pool(algorithms) {
-            Some(pool) => pool,
-            None => {
-                drop(inner);
-                // Measured outside the lock, where that was not done before.
-                let costs = Costs::of(algorithms);
-                inner = self.lock();
-                inner.make_pool(algorithms, costs)
-            }
-        };
-        (pool, inner.alone(pool))
+    /// These algorithms in this order.
+    pub(super) fn order(&self, algorithms: &[Algorithm]) -> Arc<Order> {
+        let single = if let [single] = algorithms { Some(&self.singles[*single as usize]) } else { None };
+        if let Some(order) = single.and_then(|single| single.get()) {
+            return order.clone();
+        }
+        let known = self.lock().order(algorithms);
+        let order = known.unwrap_or_else(|| {
+            // Measured outside the lock, where that was not done before.
+            let costs = Costs::of(algorithms);
+            self.lock().make_order(algorithms, costs)
+        });
+        if let Some(single) = single {
+            let _ = single.set(order.clone());
+        }
+        order
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
@@ -64,7 +69,9 @@ impl Shared {
     pub(super) fn with<T>(&self, action: impl FnOnce(&mut Inner, Instant, &mut After) -> T) -> T {
         let mut after = After::default();
         let mut inner = self.lock();
-        let result = action(&mut inner, Instant::now(), &mut after);
+        let now = Instant::now();
+        let result = action(&mut inner, now, &mut after);
+        inner.appoint(now, &mut after);
         let call = after.call && inner.call();
         drop(inner);
         if call {
@@ -81,7 +88,9 @@ impl Shared {
         if done.is_err() {
             taken.works.iter_mut().for_each(|work| work.fail(JobError::Panicked));
         }
+        let begun = taken.begun;
         self.with(|inner, now, after| {
+            stretch::add(now.saturating_duration_since(begun).as_secs_f64());
             inner.put_back(taken, &rows, now, after);
             then(inner, now, after)
         })
@@ -102,26 +111,34 @@ impl Shared {
     fn run(&self) {
         loop {
             let mut inner = self.lock();
-            let (mut overdue, mut is_rested) = (false, false);
+            // Also if there is nothing to see to yet: in a busy time there soon is, and needs no call.
+            let (mut may_be_late, mut is_to_watch) = (false, true);
             let taken = loop {
-                match inner.take(overdue, Instant::now()) {
+                let now = Instant::now();
+                if inner.gate.is_waited_for() {
+                    // Those who do not come for what they were granted are passed.
+                    let mut after = After::default();
+                    inner.admit(now, &mut after);
+                    inner.appoint(now, &mut after);
+                    drop(inner);
+                    after.settle();
+                    inner = self.lock();
+                }
+                match inner.take(may_be_late, now) {
                     Some(taken) => break taken,
                     // Jobs that other threads have in hand are theirs to finish.
                     None if inner.is_closed() => return,
                     None => {}
                 }
                 inner.sleeping += 1;
-                if !inner.lingering && (inner.is_leaving_jobs() || !is_rested) {
-                    // Also if there is nothing yet: in a busy time there soon is, and needs no call.
-                    is_rested = true;
-                    inner.lingering = true;
-                    let (guard, timeout) =
-                        self.work.wait_timeout(inner, LINGER).unwrap_or_else(|poison| poison.into_inner());
-                    (inner, overdue) = (guard, timeout.timed_out());
-                    inner.lingering = false;
+                if !inner.watching && (is_to_watch || inner.is_to_be_watched()) {
+                    (inner.watching, inner.watch_on) = (true, false);
+                    (inner, may_be_late) = wait_for(&self.work, &self.inner, inner, LINGER);
+                    inner.watching = false;
+                    is_to_watch = inner.watch_on;
                 } else {
                     inner = self.work.wait(inner).unwrap_or_else(|poison| poison.into_inner());
-                    overdue = false;
+                    (may_be_late, is_to_watch) = (false, false);
                 }
                 inner.sleeping -= 1;
                 inner.called = inner.called.saturating_sub(1);
@@ -153,7 +170,7 @@ impl Shared {
 
     /// No more jobs come. Those that are there are finished, then the threads end.
     pub(super) fn close(&self) {
-        self.with(|inner, _, after| inner.close(after));
+        self.with(|inner, now, after| inner.close(now, after));
         self.work.notify_all();
     }
 }

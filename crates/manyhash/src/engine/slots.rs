@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 pub enum State {
     /// Nobody's.
     Free,
-    /// A caller's, who has handed over nothing that is left to hash.
+    /// A caller's, who has handed over nothing that is left to hash, or waits in line for memory.
     Filling,
     /// There is something to hash.
     Ready,
@@ -56,7 +56,7 @@ impl Id {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct WrongState;
 
-/// The pool. Its memory is reserved when it is made, and nothing moves later.
+/// The pool. It has as many slots as were ever in use at once, up to its capacity.
 #[derive(Debug)]
 pub(super) struct Slots<T> {
     slots: Vec<Slot<T>>,
@@ -79,7 +79,7 @@ struct Slot<T> {
 impl<T> Slots<T> {
     pub(super) fn new(capacity: usize) -> Self {
         Slots {
-            slots: Vec::with_capacity(capacity),
+            slots: Vec::new(),
             capacity,
             links: Links::default(),
             lists: [List::EMPTY; State::ALL.len()],

@@ -4,16 +4,20 @@ use super::JobError;
 use super::algorithms::Algorithms;
 use super::block_on::block_on;
 use super::digesting::{Digesting, Submission};
-use super::gate::{Request, Ticket};
+use super::gate::Ticket;
 use super::inner::{After, Inner, Taken};
+use super::pool::Order;
+use super::reentry;
 use super::shared::Shared;
 use super::slots::Id;
+use super::stretch::{self, Others};
 use super::sync::Arc;
-use super::unlocked::{Most, Unlocked};
+use super::turn::{Caller, Yielded};
+use super::unlocked::Unlocked;
 use super::work::{self, Chunk, Content};
-use crate::Algorithm;
 use std::fmt;
 use std::future::Future;
+use std::marker::PhantomData;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 use std::time::Instant;
@@ -26,7 +30,7 @@ use std::time::Instant;
 pub struct Stream<A> {
     shared: Arc<Shared>,
     place: Place,
-    algorithms: A,
+    algorithms: PhantomData<fn() -> A>,
 }
 
 /// Where a message is hashed.
@@ -39,34 +43,38 @@ enum Place {
     Over(JobError),
 }
 
-/// A message for which the engine is not needed yet. It counts as a caller without a slot.
+/// A message for which the engine is not needed yet.
 struct Short {
-    /// Once it is no longer tiny: its pool, and the most callers who hash themselves.
-    pool: Option<(usize, usize)>,
+    order: Arc<Order>,
     hashes: Vec<crate::Stream>,
     hashed: usize,
-    most: Most,
 }
 
 impl Short {
-    /// Whether its caller hashes so many bytes more himself.
+    fn is_tiny(&self, bytes: usize) -> bool {
+        self.hashed.saturating_add(bytes) <= self.order.most.tiny
+    }
+
+    /// Whether its caller hashes so many bytes more himself, as far as can be told without the lock.
     ///
     /// # Errors
     /// In a process that was forked after the engine was made, unless the engine is not asked.
-    fn is_own(&mut self, bytes: usize, shared: &Shared, algorithms: &[Algorithm]) -> Result<bool, JobError> {
-        if self.hashed.saturating_add(bytes) <= self.most.tiny {
+    fn is_own(&self, bytes: usize, caller: Caller, shared: &Shared) -> Result<bool, JobError> {
+        let may_go_on = caller == Caller::Thread || stretch::fits(bytes as f64 * self.order.most.seconds);
+        if self.is_tiny(bytes) && may_go_on {
             return Ok(true);
         }
         shared.check_process()?;
-        let (_, alone) = *self.pool.get_or_insert_with(|| shared.pool(algorithms));
-        Ok(bytes <= self.most.small && shared.unlocked.callers() <= alone)
+        Ok(may_go_on && bytes <= self.order.most.small && self.order.hint.is_quiet())
     }
 
     fn hash(&mut self, chunk: Option<Chunk>, unlocked: &Unlocked) -> Result<(), JobError> {
         let Some(chunk) = chunk else { return Ok(()) };
         let bytes = chunk.len();
+        let _hashing = (!self.is_tiny(bytes)).then(|| self.order.hint.hashing());
         chunk.hash(&mut self.hashes)?;
         self.hashed = self.hashed.saturating_add(bytes);
+        stretch::add(bytes as f64 * self.order.most.seconds);
         unlocked.add_bytes(self.hashes.iter().map(crate::Stream::algorithm), bytes);
         if unlocked.is_closed() { Err(JobError::Closed) } else { Ok(()) }
     }
@@ -76,22 +84,20 @@ impl<A: Algorithms> Stream<A> {
     pub(super) fn new(shared: Arc<Shared>, algorithms: A) -> Self {
         let place = match shared.check_process() {
             Ok(()) => {
-                shared.unlocked.add_caller();
-                let most = Most::of_one(algorithms.list());
+                let order = shared.order(algorithms.list());
                 let hashes = algorithms.list().iter().map(|algorithm| crate::Stream::new(*algorithm)).collect();
-                Place::Short(Short { pool: None, hashes, hashed: 0, most })
+                Place::Short(Short { order, hashes, hashed: 0 })
             }
             Err(error) => Place::Over(error),
         };
-        Stream { shared, place, algorithms }
+        Stream { shared, place, algorithms: PhantomData }
     }
 
     /// The message goes on with these bytes.
     ///
     /// The future is done when the chunk is accepted, which may be before it is hashed. Dropped earlier, nothing was
     /// written; the message can go on. The first few KiB are hashed by the thread that polls, and so is a chunk of up to
-    /// some hundred KiB while there are few callers, one to three for each core; a task that has many chunks at hand and
-    /// others beside it on its thread lets them go first now and then (`yield_now`), or they never come to share lanes.
+    /// some hundred KiB while there are few callers.
     pub fn write<B: AsRef<[u8]> + Send + 'static>(&mut self, bytes: B) -> Write<'_, A> {
         let chunk = match work::length(&bytes) {
             Ok(length) => Some(Chunk::of_length(bytes, length)),
@@ -101,7 +107,7 @@ impl<A: Algorithms> Stream<A> {
                 None
             }
         };
-        Write { stream: self, chunk, ticket: None }
+        Write { stream: self, chunk, ticket: None, yielded: None }
     }
 
     /// The message ends here.
@@ -109,7 +115,6 @@ impl<A: Algorithms> Stream<A> {
         let shared = self.shared.clone();
         let submission = match std::mem::replace(&mut self.place, Place::Over(JobError::Closed)) {
             Place::Short(short) => {
-                shared.unlocked.remove_caller();
                 shared.unlocked.add_job();
                 let digests = || short.hashes.into_iter().map(crate::Stream::finalize).collect();
                 let closed = shared.unlocked.is_closed();
@@ -135,11 +140,10 @@ impl<A> Stream<A> {
     /// It comes to nothing, unless it has already.
     fn end(&mut self, error: JobError) {
         match std::mem::replace(&mut self.place, Place::Over(error)) {
-            Place::Short(_) => self.shared.unlocked.remove_caller(),
             Place::Slot(id) if self.shared.check_process().is_ok() => {
                 self.shared.with(|inner, now, after| inner.free(id, now, after));
             }
-            Place::Slot(_) | Place::Over(_) => {}
+            Place::Short(_) | Place::Slot(_) | Place::Over(_) => {}
         }
     }
 }
@@ -164,6 +168,8 @@ pub struct Write<'a, A> {
     chunk: Option<Chunk>,
     /// While it is in line.
     ticket: Option<Ticket>,
+    /// While others of this thread go first.
+    yielded: Option<(Yielded, Others)>,
 }
 
 impl<A: Algorithms> Write<'_, A> {
@@ -171,81 +177,60 @@ impl<A: Algorithms> Write<'_, A> {
     ///
     /// # Errors
     /// If the stream has failed, or the engine is gone.
-    pub fn wait(self) -> Result<(), JobError> {
-        block_on(self)
+    pub fn wait(mut self) -> Result<(), JobError> {
+        block_on(|context| self.poll_as(Caller::Thread, context))
     }
-}
 
-impl<A> fmt::Debug for Write<'_, A> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Write").finish_non_exhaustive()
-    }
-}
-
-/// What became of an attempt to write.
-enum Attempt {
-    /// And some of it is to be hashed by this thread.
-    Written(Option<Taken>),
-    Waits(Option<Ticket>),
-    Failed(JobError),
-}
-
-impl<A: Algorithms> Future for Write<'_, A> {
-    type Output = Result<(), JobError>;
-
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context) -> Poll<Self::Output> {
-        let Write { stream, chunk, ticket } = &mut *self;
+    fn poll_as(&mut self, caller: Caller, context: &mut Context) -> Poll<Result<(), JobError>> {
+        let Write { stream, chunk, ticket, yielded } = self;
         let length = chunk.as_ref().map_or(0, Chunk::len);
+        if let Some((_, others)) = yielded
+            && others.go_on(context)
+        {
+            return Poll::Pending;
+        }
+        let returned = yielded.take().map(|(yielded, _)| yielded);
         let is_own = match &mut stream.place {
             Place::Over(error) => Err(*error),
             Place::Short(_) | Place::Slot(_) if length == 0 => return Poll::Ready(Ok(())),
-            Place::Short(short) if ticket.is_none() => short.is_own(length, &stream.shared, stream.algorithms.list()),
+            Place::Short(short) if ticket.is_none() && returned.is_none() => {
+                short.is_own(length, caller, &stream.shared)
+            }
             Place::Short(_) | Place::Slot(_) => stream.shared.check_process().map(|()| false),
         };
-        match (is_own, &mut stream.place) {
-            (Err(error), _) => {
-                stream.end(error);
-                return Poll::Ready(Err(error));
+        let attempt = match is_own {
+            Err(error) => Attempt::Failed(error),
+            Ok(true) => Attempt::Own,
+            Ok(false) => {
+                // Cloned, and what it is exchanged for dropped, without the lock: that is code of the caller.
+                let mut waker = Some(context.waker().clone());
+                let (shared, place) = (&stream.shared, &mut stream.place);
+                shared.with(|inner, now, after| {
+                    let waker = &mut waker;
+                    Admission { inner, place, chunk, caller, returned, waker, now, after }.run(ticket.take())
+                })
             }
-            (Ok(true), Place::Short(short)) => {
+        };
+        match attempt {
+            Attempt::Own => {
+                let Place::Short(short) = &mut stream.place else { return Poll::Ready(Err(JobError::Closed)) };
                 let written = short.hash(chunk.take(), &stream.shared.unlocked);
                 written.unwrap_or_else(|error| stream.end(error));
-                return Poll::Ready(written);
+                Poll::Ready(written)
             }
-            _ => {}
-        }
-        // Cloned, and what it is exchanged for dropped, without the lock: that is code of the caller.
-        let mut waker = Some(context.waker().clone());
-        let place = &mut stream.place;
-        let attempt = stream.shared.with(|inner, now, after| {
-            let slot = if let Place::Slot(id) = place { Some(*id) } else { None };
-            let granted = match admitted(inner, slot, chunk, ticket.take(), &mut waker, now, after) {
-                Ok(granted) => granted,
-                Err(attempt) => return attempt,
-            };
-            let id = match (&mut *place, granted) {
-                (Place::Slot(id), _) => *id,
-                (Place::Short(Short { pool: Some((pool, _)), hashes, .. }), Some(id)) => {
-                    stream.shared.unlocked.remove_caller();
-                    inner.begin(id, *pool, Content::begun(std::mem::take(hashes)), now);
-                    *place = Place::Slot(id);
-                    id
-                }
-                _ => return Attempt::Failed(JobError::Closed),
-            };
-            inner.write(id, chunk.take(), false, now, after);
-            after.call = true;
-            Attempt::Written(inner.take_own(id, now))
-        });
-        match attempt {
-            Attempt::Written(own) => {
-                if let Some(taken) = own {
+            Attempt::Written(taken) => {
+                if let Some(taken) = taken {
                     stream.shared.hash(taken, |_, _, _| {});
                 }
                 Poll::Ready(Ok(()))
             }
+            Attempt::Waits(_) if reentry::is_in_buffer() => Poll::Ready(Err(JobError::Reentrant)),
             Attempt::Waits(waits) => {
                 *ticket = waits;
+                Poll::Pending
+            }
+            Attempt::Yields(now) => {
+                *yielded = Some((now, Others::go_first(context)));
                 Poll::Pending
             }
             Attempt::Failed(error) => {
@@ -256,52 +241,151 @@ impl<A: Algorithms> Future for Write<'_, A> {
     }
 }
 
-/// Asks for room for a chunk: first in the stream, then in the engine.
-fn admitted(
-    inner: &mut Inner,
-    slot: Option<Id>,
-    chunk: &Option<Chunk>,
-    ticket: Option<Ticket>,
-    waker: &mut Option<Waker>,
-    now: Instant,
-    after: &mut After,
-) -> Result<Option<Id>, Attempt> {
-    let bytes = chunk.as_ref().map_or(0, Chunk::len);
-    if inner.is_closed() {
-        // What was granted before comes too late: the threads may have ended.
-        if let Some(ticket) = ticket {
-            inner.leave(ticket, now, after);
-        }
-        return Err(Attempt::Failed(JobError::Closed));
+impl<A> fmt::Debug for Write<'_, A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Write").finish_non_exhaustive()
     }
-    if let Some(ticket) = ticket {
-        return inner.gate.poll(ticket, waker).ok_or(Attempt::Waits(Some(ticket)));
+}
+
+impl<A: Algorithms> Future for Write<'_, A> {
+    type Output = Result<(), JobError>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context) -> Poll<Self::Output> {
+        self.poll_as(Caller::Task, context)
     }
-    if let Some(error) = slot.and_then(|id| inner.failure(id)) {
-        return Err(Attempt::Failed(error));
-    }
-    if slot.is_some_and(|id| inner.is_ahead(id, bytes, waker, after)) {
-        return Err(Attempt::Waits(None));
-    }
-    let request = Request { bytes, slot: slot.is_none() };
-    inner.enter(request, now).ok_or_else(|| {
-        let ticket = inner.gate.wait(request, None);
-        inner.gate.poll(ticket, waker);
-        after.call = true;
-        Attempt::Waits(Some(ticket))
-    })
 }
 
 impl<A> Drop for Write<'_, A> {
     fn drop(&mut self) {
-        if let Some(ticket) = self.ticket
-            && self.stream.shared.check_process().is_ok()
-        {
-            self.stream.shared.with(|inner, now, after| inner.leave(ticket, now, after));
+        if (self.ticket.is_some() || self.yielded.is_some()) && self.stream.shared.check_process().is_ok() {
+            self.stream.shared.with(|inner, now, after| {
+                if let Some((yielded, _)) = self.yielded {
+                    inner.return_writer(yielded);
+                }
+                if let Some(ticket) = self.ticket {
+                    inner.leave(ticket, now, after);
+                }
+            });
         }
         if let Some(chunk) = self.chunk.take() {
             // What its drop does, if it panics, is not for this thread to suffer from.
             let _ = chunk.discard();
         }
+    }
+}
+
+/// What became of an attempt to write.
+enum Attempt {
+    /// It is to be hashed by this thread at once.
+    Own,
+    /// It was accepted, and some of what was is to be hashed by this thread.
+    Written(Option<Taken>),
+    Waits(Option<Ticket>),
+    /// Others go first.
+    Yields(Yielded),
+    Failed(JobError),
+}
+
+/// An attempt to have a chunk accepted, under the lock.
+struct Admission<'a> {
+    inner: &'a mut Inner,
+    place: &'a mut Place,
+    chunk: &'a mut Option<Chunk>,
+    caller: Caller,
+    /// If others went first.
+    returned: Option<Yielded>,
+    waker: &'a mut Option<Waker>,
+    now: Instant,
+    after: &'a mut After,
+}
+
+impl Admission<'_> {
+    fn run(&mut self, ticket: Option<Ticket>) -> Attempt {
+        self.try_to_write(ticket).unwrap_or_else(|attempt| attempt)
+    }
+
+    /// # Errors
+    /// What comes instead of writing.
+    fn try_to_write(&mut self, ticket: Option<Ticket>) -> Result<Attempt, Attempt> {
+        let bytes = self.chunk.as_ref().map_or(0, Chunk::len);
+        if let Some(yielded) = self.returned {
+            self.inner.return_writer(yielded);
+        }
+        if self.inner.is_closed() {
+            // What was granted before comes too late: the threads may have ended.
+            if let Some(ticket) = ticket {
+                self.inner.leave(ticket, self.now, self.after);
+            }
+            return Err(Attempt::Failed(JobError::Closed));
+        }
+        match ticket {
+            Some(ticket) => {
+                if !self.inner.gate.poll(ticket, bytes, self.waker) {
+                    return Err(Attempt::Waits(Some(ticket)));
+                }
+            }
+            None => self.enter(bytes)?,
+        }
+        let id = self.slot(bytes)?;
+        self.inner.write(id, self.chunk.take(), false, self.now, self.after);
+        self.after.call = true;
+        Ok(Attempt::Written(self.inner.turn_of_writer(id, self.caller, self.returned.is_some(), self.now)))
+    }
+
+    /// Asks for room for a chunk: first in the stream, then in the engine.
+    ///
+    /// # Errors
+    /// If it is not to be handed over now.
+    fn enter(&mut self, bytes: usize) -> Result<(), Attempt> {
+        match self.place {
+            Place::Short(short) => {
+                let (came_back, seconds) = (self.returned.is_some(), bytes as f64 * short.order.most.seconds);
+                let is_tiny = short.is_tiny(bytes) && came_back;
+                match self.inner.is_writer_alone(short.order.pool, seconds, self.caller, came_back, self.now) {
+                    Some(is_alone) if is_alone || is_tiny => return Err(Attempt::Own),
+                    Some(_) => {}
+                    None => return Err(Attempt::Yields(self.inner.yield_writer(short.order.pool, self.now))),
+                }
+            }
+            Place::Slot(id) => {
+                if let Some(error) = self.inner.failure(*id) {
+                    return Err(Attempt::Failed(error));
+                }
+                if self.inner.is_ahead(*id, bytes, self.waker, self.after) {
+                    return Err(Attempt::Waits(None));
+                }
+            }
+            Place::Over(error) => return Err(Attempt::Failed(*error)),
+        }
+        if self.inner.gate.try_enter(bytes) {
+            return Ok(());
+        }
+        let ticket = self.inner.gate.wait(bytes, None);
+        self.inner.gate.poll(ticket, bytes, self.waker);
+        self.after.call = true;
+        Err(Attempt::Waits(Some(ticket)))
+    }
+
+    /// The stream's slot, which it gets if it has none.
+    ///
+    /// # Errors
+    /// If there are too many; the memory is given back.
+    fn slot(&mut self, bytes: usize) -> Result<Id, Attempt> {
+        let error = match self.place {
+            Place::Slot(id) => return Ok(*id),
+            Place::Short(Short { order, hashes, .. }) => {
+                let content = Content::begun(std::mem::take(hashes));
+                match self.inner.open(order.pool, content, self.now) {
+                    Some(id) => {
+                        *self.place = Place::Slot(id);
+                        return Ok(id);
+                    }
+                    None => JobError::TooMany,
+                }
+            }
+            Place::Over(error) => *error,
+        };
+        self.inner.gate.release(bytes);
+        Err(Attempt::Failed(error))
     }
 }

@@ -7,13 +7,24 @@ use crate::Algorithm;
 use crate::family::with_family;
 use crate::lanes::{Advance, Planned};
 use manyhash_core::Family;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
-/// Seconds: what takes no longer than this alone is hashed by its caller at once, for to hand it over costs more.
+/// Seconds: what takes no longer than this alone is hashed in the call that hands it over, which could not keep it for
+/// less.
+const AT_ONCE: f64 = 1e-6;
+
+/// Seconds: what takes no longer than this alone is hashed by its caller, for to hand it over costs more.
 pub(super) const TINY: f64 = 10e-6;
 
-/// Seconds: what takes no longer than this alone may be hashed by the thread that waits for it, if no lanes would be had.
+/// Seconds that a task takes to wait for another caller who hashes its message in lanes, about: what lanes save no more
+/// than this of is hashed by its caller at once too.
+pub(super) const SWITCH: f64 = 5e-6;
+
+/// Seconds: what takes no longer than this alone may be hashed in a task, if no lanes would be had.
 pub(super) const SMALL: f64 = 250e-6;
+
+/// Seconds: what takes longer than this alone is worth calling a thread for before anybody waits for it.
+pub(super) const LONG: f64 = 2e-3;
 
 /// The same for the model checker, whose messages are short: bytes.
 const MODEL: (usize, usize) = (20, 200);
@@ -22,8 +33,6 @@ const MODEL: (usize, usize) = (20, 200);
 pub(super) struct Unlocked {
     /// Whether the last clone of the engine is gone. It is set under the lock, and threads look at it there.
     closed: AtomicBool,
-    /// Who has something to hash, or may be about to have: slots in use, and streams without one.
-    callers: AtomicUsize,
     /// Messages hashed by their callers at once.
     jobs: AtomicU64,
     /// Their bytes, by algorithm.
@@ -37,18 +46,6 @@ impl Unlocked {
 
     pub(super) fn close(&self) {
         self.closed.store(true, Relaxed);
-    }
-
-    pub(super) fn callers(&self) -> usize {
-        self.callers.load(Relaxed)
-    }
-
-    pub(super) fn add_caller(&self) {
-        self.callers.fetch_add(1, Relaxed);
-    }
-
-    pub(super) fn remove_caller(&self) {
-        self.callers.fetch_sub(1, Relaxed);
     }
 
     /// A caller hashes bytes of a message at once.
@@ -75,32 +72,48 @@ impl Unlocked {
 /// Bytes that the caller hashes himself, by how long they take.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Most {
+    /// In the very call that hands them over.
+    pub(super) at_once: usize,
     /// However many others there are.
     pub(super) tiny: usize,
     /// If there are few others.
     pub(super) small: usize,
+    /// Seconds that a byte takes.
+    pub(super) seconds: f64,
 }
 
 impl Most {
     /// Of one message.
     pub(super) fn of_one(algorithms: &[Algorithm]) -> Self {
-        Self::new(algorithms.iter().map(|algorithm| seconds_alone(*algorithm)).sum())
+        let alone = algorithms.iter().map(|algorithm| seconds_alone(*algorithm)).sum();
+        Self::new(alone, alone - algorithms.iter().map(|algorithm| seconds_in_lanes(*algorithm)).sum::<f64>())
     }
 
     /// Of short messages, all together.
     pub(super) fn of_many(algorithm: Algorithm) -> Self {
-        Self::new(with_family!(algorithm, F, _start => {
-            let width = F::plan().width();
-            F::plan().row(width) / (width * F::BLOCK_BYTES) as f64
-        }))
+        Self::new(seconds_in_lanes(algorithm), 0.0)
     }
 
-    /// Of what takes so many seconds a byte.
-    fn new(seconds: f64) -> Self {
-        let (tiny, small) =
-            if cfg!(manyhash_shuttle) { MODEL } else { ((TINY / seconds) as usize, (SMALL / seconds) as usize) };
-        Most { tiny, small }
+    /// Of what takes so many seconds a byte, of which other callers' lanes would save so many.
+    fn new(seconds: f64, saved: f64) -> Self {
+        let (tiny, small) = if cfg!(manyhash_shuttle) {
+            MODEL
+        } else {
+            let small = SMALL / seconds;
+            let tiny = if saved > 0.0 { (SWITCH / saved).max(TINY / seconds) } else { TINY / seconds };
+            (tiny.min(small) as usize, small as usize)
+        };
+        let at_once = ((AT_ONCE / seconds) as usize).min(tiny);
+        Most { at_once, tiny, small, seconds }
     }
+}
+
+/// Seconds that a byte of each message takes in full lanes.
+fn seconds_in_lanes(algorithm: Algorithm) -> f64 {
+    with_family!(algorithm, F, _start => {
+        let width = F::plan().width();
+        F::plan().row(width) / (width * F::BLOCK_BYTES) as f64
+    })
 }
 
 /// Seconds that a byte of one message takes alone.

@@ -4,6 +4,7 @@
 //! other bytes than before; both are that job's failure and nobody else's.
 
 use super::JobError;
+use super::reentry;
 use super::slots::Id;
 use crate::family::with_family;
 use crate::lanes::Planned;
@@ -56,6 +57,14 @@ impl Chunk {
         hashed.and(discarded)
     }
 
+    /// The digests of all of it, at once.
+    pub(super) fn digests(self, algorithms: &[Algorithm]) -> Outcome {
+        let digest = |bytes| algorithms.iter().map(|algorithm| crate::digest(*algorithm, bytes)).collect();
+        let digests = self.next(usize::MAX).map(digest);
+        let discarded = self.discard();
+        digests.and_then(|digests| discarded.map(|()| digests))
+    }
+
     /// Ends its life; a panic in that is the caller's code too.
     pub(super) fn discard(self) -> Result<(), JobError> {
         guard(|| drop(self.buffer))
@@ -64,7 +73,7 @@ impl Chunk {
 
 /// Runs a caller's code.
 fn guard<T>(code: impl FnOnce() -> T) -> Result<T, JobError> {
-    catch_unwind(AssertUnwindSafe(code)).map_err(|_| JobError::Panicked)
+    catch_unwind(AssertUnwindSafe(|| reentry::of_buffer(code))).map_err(|_| JobError::Panicked)
 }
 
 /// Ends the life of a buffer that has failed already.
