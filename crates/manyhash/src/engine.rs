@@ -382,7 +382,7 @@ pub enum JobError {
     #[error("the buffer changed its length after it was handed over")]
     Changed,
     /// The process was forked after the engine was made, and its threads are not in this one: make another engine. Only
-    /// a stream that was made before, and has no need of them, goes on.
+    /// a message or stream that was begun before, and has no need of them, goes on.
     #[error("the engine's threads did not survive a fork; make an engine after it")]
     Forked,
     /// The engine has 16,777,216 messages and streams in hand whose digests were not fetched, and takes no more.

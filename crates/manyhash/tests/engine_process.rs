@@ -35,6 +35,8 @@ fn returns_in_fork(code: impl FnOnce()) -> bool {
 /// What a caller has in hand when the process is forked.
 struct InHand {
     pending: Vec<Digesting<manyhash::Algorithm>>,
+    /// Of the first of these.
+    digest: manyhash::Digest,
     begun: Stream<manyhash::Algorithm>,
     unbegun: Stream<manyhash::Algorithm>,
     short: Stream<manyhash::Algorithm>,
@@ -45,14 +47,16 @@ impl InHand {
         let pending = [100_000, 200_000, 300_000, 600_000].map(|length| engine.digest(Md5, bytes[..length].to_vec()));
         let mut begun = engine.stream(Sha256);
         begun.write(bytes.to_vec()).wait().expect("it is accepted");
-        InHand { pending: pending.into(), begun, unbegun: engine.stream(Sha256), short: engine.stream(Sha256) }
+        let digest = manyhash::digest(Md5, &bytes[..100_000]);
+        InHand { pending: pending.into(), digest, begun, unbegun: engine.stream(Sha256), short: engine.stream(Sha256) }
     }
 
     /// In the child everything says that it is one, but for what needs no threads and was begun before.
     fn assert_forked(mut self, engine: &Engine) {
-        let (first, rest) = (self.pending.swap_remove(0), self.pending);
-        assert_eq!(first.wait(), Err(JobError::Forked));
-        drop(rest);
+        assert_eq!(self.pending.remove(3).wait(), Err(JobError::Forked));
+        // It was not submitted yet, and its own thread is here.
+        assert_eq!(self.pending.remove(0).wait(), Ok(self.digest));
+        drop(self.pending);
         assert_eq!(self.begun.write("more").wait(), Err(JobError::Forked));
         assert_eq!(self.begun.finish().wait(), Err(JobError::Forked));
         assert_eq!(self.short.write("abc").wait(), Ok(()));

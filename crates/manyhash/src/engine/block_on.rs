@@ -12,6 +12,14 @@ struct Signal {
     changed: Condvar,
 }
 
+impl Signal {
+    fn with_waker() -> (Arc<Signal>, Waker) {
+        let signal = Arc::new(Signal::default());
+        let waker = Waker::from(std::sync::Arc::new(Handle(signal.clone())));
+        (signal, waker)
+    }
+}
+
 /// The model checker's `Arc` is none that a `Waker` can be made of.
 struct Handle(Arc<Signal>);
 
@@ -24,11 +32,7 @@ impl Wake for Handle {
 
 thread_local! {
     /// What this thread sleeps on, whatever it waits for: who wakes it for something that is over makes it look in vain.
-    static SIGNAL: (Arc<Signal>, Waker) = {
-        let signal = Arc::new(Signal::default());
-        let waker = Waker::from(std::sync::Arc::new(Handle(signal.clone())));
-        (signal, waker)
-    };
+    static SIGNAL: (Arc<Signal>, Waker) = Signal::with_waker();
 }
 
 /// Looks until there is something, and sleeps in between.
@@ -36,8 +40,16 @@ thread_local! {
 /// # Errors
 /// What comes of it; or, in code of callers that the engine has called, that it would have to sleep.
 pub(super) fn block_on<T>(mut look: impl FnMut(&mut Context) -> Poll<Result<T, JobError>>) -> Result<T, JobError> {
-    let (signal, waker) = SIGNAL.with(Clone::clone);
-    let mut context = Context::from_waker(&waker);
+    // At the end of a thread's life its own may be gone.
+    let value = SIGNAL.try_with(|signal| sleep_on(signal, &mut look));
+    value.unwrap_or_else(|_| sleep_on(&Signal::with_waker(), &mut look))
+}
+
+fn sleep_on<T>(
+    (signal, waker): &(Arc<Signal>, Waker),
+    look: &mut impl FnMut(&mut Context) -> Poll<Result<T, JobError>>,
+) -> Result<T, JobError> {
+    let mut context = Context::from_waker(waker);
     loop {
         if let Poll::Ready(value) = look(&mut context) {
             return value;

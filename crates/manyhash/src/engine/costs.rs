@@ -149,7 +149,7 @@ impl Costs {
     /// gain little.
     pub(super) fn callers_alone(&self, cores: usize) -> usize {
         let alone = |callers: usize| callers.min(cores) as f64 / self.seconds(1);
-        let is_better = |callers: usize| self.share(callers, cores).rate <= WORTH_HANDING_OVER * alone(callers);
+        let is_better = |callers: usize| self.dense(callers, cores).rate <= WORTH_HANDING_OVER * alone(callers);
         let (mut low, mut high) = (1, cores.max(1) * self.width());
         if is_better(high) {
             return usize::MAX;

@@ -129,12 +129,6 @@ impl Submission {
             }
             self.yielded = None;
         }
-        if !matches!(self.place, Place::Done(_))
-            && let Err(error) = self.shared.check_process()
-        {
-            self.place.discard();
-            self.place = Place::Done(Err(error));
-        }
         let outcome = match &mut self.place {
             Place::Done(_) | Place::Held(Some(Message { held: None, .. }))
                 if caller == Caller::Task && !stretch::fits(0.0) =>
@@ -159,6 +153,10 @@ impl Submission {
 
     fn poll_in_engine(&mut self, caller: Caller, context: &mut Context) -> Poll<Outcome> {
         let shared = self.shared.clone();
+        if let Err(error) = shared.check_process() {
+            self.place.discard();
+            return Poll::Ready(Err(error));
+        }
         let mut taken = None;
         loop {
             // Cloned, and what it is exchanged for dropped, without the lock: that is code of the caller.

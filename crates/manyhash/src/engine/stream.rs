@@ -340,10 +340,12 @@ impl Admission<'_> {
         match self.place {
             Place::Short(short) => {
                 let (came_back, seconds) = (self.returned.is_some(), bytes as f64 * short.order.most.seconds);
-                let is_tiny = short.is_tiny(bytes) && came_back;
+                if short.is_tiny(bytes) && came_back {
+                    return Err(Attempt::Own);
+                }
                 match self.inner.is_writer_alone(short.order.pool, seconds, self.caller, came_back, self.now) {
-                    Some(is_alone) if is_alone || is_tiny => return Err(Attempt::Own),
-                    Some(_) => {}
+                    Some(true) => return Err(Attempt::Own),
+                    Some(false) => {}
                     None => return Err(Attempt::Yields(self.inner.yield_writer(short.order.pool, self.now))),
                 }
             }

@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 /// Seconds for which a thread hashes at the most before others go first.
 const MOST: f64 = 250e-6;
 
-/// The same where it is dear: a runtime with an idle thread wakes that for it.
-const MOST_IF_DEAR: f64 = 2.0 * MOST;
+/// The same where it is dear: a runtime with an idle thread wakes that for it, and has it for its other tasks.
+const MOST_IF_DEAR: f64 = 4.0 * MOST;
 
 /// What it takes to wake a thread in vain, about. What takes less did not; where it takes longer, others had their turn.
 const WAKING: std::ops::Range<Duration> = Duration::from_micros(4)..Duration::from_micros(25);

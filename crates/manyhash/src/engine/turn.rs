@@ -120,7 +120,7 @@ impl Inner {
             self.pools[pool].see(callers);
         }
         let is_alone = callers <= self.pools[pool].alone && (came_back || !self.pools[pool].is_expecting());
-        if is_alone || seconds * self.schedule.costs(pool).gain() <= caller.switch() {
+        if is_alone || self.is_not_worth_it(pool, seconds, caller) {
             return self.turn_alone(id, seconds, caller, came_back, now);
         }
         if seconds > SMALL {
@@ -147,6 +147,11 @@ impl Inner {
             Caller::Thread => self.schedule.slice_alone(id.index()),
         };
         self.take_own(id, bytes, now).map_or(Turn::Wait, Turn::Hash)
+    }
+
+    /// Whether waiting for others to hash it costs more than full lanes would save of so many seconds.
+    fn is_not_worth_it(&self, pool: usize, seconds: f64, caller: Caller) -> bool {
+        seconds * self.schedule.costs(pool).gain() <= caller.switch()
     }
 
     /// Jobs that share lanes, unless they had better share those of others that are in hand.
@@ -190,7 +195,7 @@ impl Inner {
             self.pools[pool].see(callers);
         }
         let is_alone = callers <= self.pools[pool].alone && (came_back || !self.pools[pool].is_expecting());
-        if !is_alone || seconds > SMALL {
+        if seconds > SMALL || !(is_alone || self.is_not_worth_it(pool, seconds, caller)) {
             return Some(false);
         }
         (caller == Caller::Thread || came_back || stretch::fits(seconds)).then_some(true)
