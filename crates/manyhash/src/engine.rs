@@ -56,12 +56,11 @@ pub use stream::{Stream, Write};
 
 use crate::Algorithm;
 use digesting::{Part, Submission};
-use pool::Order;
 use shared::Shared;
 use std::io;
 use sync::Arc;
 use unlocked::Most;
-use work::{Batch, Chunk, Content, Outcome};
+use work::{Batch, Chunk, Content};
 
 /// Hashes messages of independent callers side by side, on threads of its own. Cheap to clone: clones share them.
 ///
@@ -106,44 +105,43 @@ impl Engine {
     /// A task may loop over this as it likes: the future lets others on its thread go first after every quarter of a
     /// millisecond's hashing.
     pub fn digest<A: Algorithms>(&self, algorithms: A, bytes: impl AsRef<[u8]> + Send + 'static) -> Digesting<A> {
-        Digesting::new(self.submit(algorithms.list(), bytes))
+        match self.hash_at_once(&algorithms, bytes) {
+            Ok(outcome) => Digesting::at_once(outcome),
+            Err((bytes, length)) => Digesting::new(self.submit(algorithms.list(), bytes, length)),
+        }
     }
 
-    fn submit(&self, algorithms: &[Algorithm], bytes: impl AsRef<[u8]> + Send + 'static) -> Submission {
+    fn submit(&self, algorithms: &[Algorithm], bytes: impl AsRef<[u8]> + Send + 'static, length: usize) -> Submission {
         let shared = &self.handle.0;
-        match self.hash_at_once(algorithms, bytes) {
-            Ok(outcome) => Submission::done(shared.clone(), outcome),
-            Err((order, bytes, length)) => {
-                Submission::of_message(shared.clone(), order, Chunk::of_length(bytes, length))
+        match shared.check_process() {
+            Ok(()) => {
+                let chunk = Chunk::of_length(bytes, length);
+                Submission::of_message(shared.clone(), shared.order(algorithms), chunk)
+            }
+            Err(error) => {
+                work::discard(bytes);
+                Submission::done(shared.clone(), Err(error))
             }
         }
     }
 
-    /// The digests of a message that is so short as to be hashed here and now, or what is wrong with it.
+    /// The digests of a message that is so short as to be hashed here and now, or what is wrong with it. That needs
+    /// neither the engine's threads nor its lock.
     ///
     /// # Errors
     /// If it is longer, its bytes and how many they are.
-    fn hash_at_once<B: AsRef<[u8]>>(
+    fn hash_at_once<A: Algorithms, B: AsRef<[u8]>>(
         &self,
-        algorithms: &[Algorithm],
+        algorithms: &A,
         bytes: B,
-    ) -> Result<Outcome, (Arc<Order>, B, usize)> {
+    ) -> Result<Result<A::Digests, JobError>, (B, usize)> {
         let shared = &self.handle.0;
-        let length = match shared.check_process().and_then(|()| work::length(&bytes)) {
-            Ok(length) => length,
-            Err(error) => {
-                work::discard(bytes);
-                return Ok(Err(error));
-            }
-        };
-        let order = shared.order(algorithms);
-        if length > order.most.at_once {
-            return Err((order, bytes, length));
-        }
-        stretch::add(length as f64 * order.most.seconds);
-        shared.unlocked.add_bytes(algorithms.iter().copied(), length);
-        shared.unlocked.add_job();
-        Ok(work::digests(algorithms, bytes, length))
+        let most = shared.most(algorithms.list());
+        work::at_once(bytes, most.at_once, |bytes| {
+            stretch::add(bytes.len() as f64 * most.seconds);
+            shared.unlocked.add(algorithms.list(), bytes.len());
+            algorithms.digest(bytes)
+        })
     }
 
     /// As [`digest`](Self::digest), but a message that finds no room is given back.
@@ -155,14 +153,16 @@ impl Engine {
         algorithms: A,
         bytes: B,
     ) -> Result<Digesting<A>, Full<B>> {
-        let (shared, list) = (&self.handle.0, algorithms.list());
-        let submission = match self.hash_at_once(list, bytes) {
-            Ok(outcome) => Ok(Submission::done(shared.clone(), outcome)),
-            Err((order, bytes, length)) => {
-                let content = |bytes| Content::message(list, Chunk::of_length(bytes, length));
-                Submission::try_new(shared.clone(), order.pool, bytes, content, length)
-            }
+        let (bytes, length) = match self.hash_at_once(&algorithms, bytes) {
+            Ok(outcome) => return Ok(Digesting::at_once(outcome)),
+            Err(longer) => longer,
         };
+        let (shared, list) = (&self.handle.0, algorithms.list());
+        if shared.check_process().is_err() {
+            return Ok(Digesting::new(self.submit(list, bytes, length)));
+        }
+        let content = |bytes| Content::message(list, Chunk::of_length(bytes, length));
+        let submission = Submission::try_new(shared.clone(), shared.order(list).pool, bytes, content, length);
         submission.map(Digesting::new).map_err(|buffer| Full { buffer })
     }
 
@@ -211,7 +211,7 @@ impl Engine {
                         submit(std::mem::replace(&mut batch, Batch::new(algorithm)), std::mem::take(&mut numbers));
                     }
                 }
-                Ok(_) => long.push((number, Ok(message))),
+                Ok(length) => long.push((number, Ok((message, length)))),
                 Err(error) => {
                     work::discard(message);
                     long.push((number, Err(error)));
@@ -223,7 +223,7 @@ impl Engine {
         }
         parts.extend(long.into_iter().map(|(number, message)| {
             let submission = match message {
-                Ok(message) => self.submit(&[algorithm], message),
+                Ok((message, length)) => self.submit(&[algorithm], message, length),
                 Err(error) => Submission::done(shared.clone(), Err(error)),
             };
             Part { submission, numbers: vec![number] }

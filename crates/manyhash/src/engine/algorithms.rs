@@ -17,6 +17,12 @@ pub trait Algorithms: sealed::Sealed {
 
     #[doc(hidden)]
     fn digests(digests: Vec<Digest>) -> Self::Digests;
+
+    /// The digests of a whole message.
+    #[doc(hidden)]
+    fn digest(&self, bytes: &[u8]) -> Self::Digests {
+        Self::digests(self.list().iter().map(|algorithm| crate::digest(*algorithm, bytes)).collect())
+    }
 }
 
 impl sealed::Sealed for Algorithm {}
@@ -30,6 +36,10 @@ impl Algorithms for Algorithm {
 
     fn digests(digests: Vec<Digest>) -> Digest {
         digests.into_iter().next().unwrap_or_default()
+    }
+
+    fn digest(&self, bytes: &[u8]) -> Digest {
+        crate::digest(*self, bytes)
     }
 }
 

@@ -16,7 +16,6 @@ use super::work::{Chunk, Content, Outcome};
 use crate::Digest;
 use std::fmt;
 use std::future::Future;
-use std::marker::PhantomData;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Instant;
@@ -59,8 +58,7 @@ impl Message {
         let Message { order, chunk, held } = self;
         let bytes = chunk.len();
         let _hashing = held.map(|_| order.hint.hashing());
-        unlocked.add_bytes(order.algorithms.iter().copied(), bytes);
-        unlocked.add_job();
+        unlocked.add(&order.algorithms, bytes);
         stretch::add(bytes as f64 * order.most.seconds);
         chunk.digests(&order.algorithms)
     }
@@ -123,11 +121,13 @@ impl Submission {
     }
 
     pub(super) fn poll(&mut self, caller: Caller, context: &mut Context) -> Poll<Outcome> {
+        let mut is_back = false;
         if let Some(others) = &mut self.yielded {
             if others.go_on(context) {
                 return Poll::Pending;
             }
             self.yielded = None;
+            is_back = true;
         }
         let outcome = match &mut self.place {
             Place::Done(_) | Place::Held(Some(Message { held: None, .. }))
@@ -138,9 +138,9 @@ impl Submission {
             Place::Done(outcome) => std::mem::replace(outcome, Err(JobError::Closed)),
             Place::Held(message) => match message.take_if(|message| message.is_own(caller, &self.shared.unlocked)) {
                 Some(message) => message.hash(&self.shared.unlocked),
-                None => ready!(self.poll_in_engine(caller, context)),
+                None => ready!(self.poll_in_engine(caller, is_back, context)),
             },
-            Place::Slot(_) => ready!(self.poll_in_engine(caller, context)),
+            Place::Slot(_) => ready!(self.poll_in_engine(caller, is_back, context)),
         };
         self.place = Place::Done(Err(JobError::Closed));
         Poll::Ready(outcome)
@@ -151,7 +151,7 @@ impl Submission {
         Poll::Pending
     }
 
-    fn poll_in_engine(&mut self, caller: Caller, context: &mut Context) -> Poll<Outcome> {
+    fn poll_in_engine(&mut self, caller: Caller, mut is_back: bool, context: &mut Context) -> Poll<Outcome> {
         let shared = self.shared.clone();
         if let Err(error) = shared.check_process() {
             self.place.discard();
@@ -163,13 +163,14 @@ impl Submission {
             let mut waker = Some(context.waker().clone());
             let place = &mut self.place;
             let look = |inner: &mut Inner, now: Instant, after: &mut After| match place.submitted(inner, now, after) {
-                Ok(id) => inner.look(id, caller, &mut waker, now, after),
+                Ok(id) => inner.look(id, caller, is_back, &mut waker, now, after),
                 Err(error) => Look::Outcome(Poll::Ready(Err(error))),
             };
             let look = match taken.take() {
                 Some(taken) => shared.hash(taken, look),
                 None => shared.with(look),
             };
+            is_back = matches!(look, Look::Yield);
             match look {
                 Look::Outcome(Poll::Pending) if reentry::is_in_buffer() => return Poll::Ready(Err(self.give_up())),
                 Look::Outcome(outcome) => return outcome,
@@ -232,14 +233,26 @@ impl Drop for Submission {
 /// The message was submitted when this was made; one that found no room is in line for it. Dropped, the message is
 /// given up.
 #[must_use = "a message is given up when this is dropped"]
-pub struct Digesting<A> {
-    submission: Submission,
-    algorithms: PhantomData<fn() -> A>,
+pub struct Digesting<A: Algorithms> {
+    state: Digests<A::Digests>,
 }
+
+enum Digests<D> {
+    /// Hashed in the call that handed the message over, and while others of this thread go first.
+    AtOnce(Option<Result<D, JobError>>, Option<Others>),
+    ToCome(Submission),
+}
+
+/// Nothing in it is pinned.
+impl<A: Algorithms> Unpin for Digesting<A> {}
 
 impl<A: Algorithms> Digesting<A> {
     pub(super) fn new(submission: Submission) -> Self {
-        Digesting { submission, algorithms: PhantomData }
+        Digesting { state: Digests::ToCome(submission) }
+    }
+
+    pub(super) fn at_once(outcome: Result<A::Digests, JobError>) -> Self {
+        Digesting { state: Digests::AtOnce(Some(outcome), None) }
     }
 
     /// Waits for it on this thread, which may do some of the work.
@@ -247,12 +260,16 @@ impl<A: Algorithms> Digesting<A> {
     /// # Errors
     /// If it could not be hashed.
     pub fn wait(self) -> Result<A::Digests, JobError> {
-        let mut submission = self.submission;
-        block_on(|context| submission.poll(Caller::Thread, context).map_ok(A::digests))
+        match self.state {
+            Digests::AtOnce(outcome, _) => outcome.unwrap_or(Err(JobError::Closed)),
+            Digests::ToCome(mut submission) => {
+                block_on(|context| submission.poll(Caller::Thread, context).map_ok(A::digests))
+            }
+        }
     }
 }
 
-impl<A> fmt::Debug for Digesting<A> {
+impl<A: Algorithms> fmt::Debug for Digesting<A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Digesting").finish_non_exhaustive()
     }
@@ -262,7 +279,20 @@ impl<A: Algorithms> Future for Digesting<A> {
     type Output = Result<A::Digests, JobError>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context) -> Poll<Self::Output> {
-        self.submission.poll(Caller::Task, context).map_ok(A::digests)
+        match &mut self.state {
+            Digests::ToCome(submission) => submission.poll(Caller::Task, context).map_ok(A::digests),
+            Digests::AtOnce(outcome, others) => {
+                let goes_on = match others {
+                    Some(others) => others.go_on(context),
+                    None if stretch::fits(0.0) => false,
+                    None => {
+                        *others = Some(Others::go_first(context));
+                        true
+                    }
+                };
+                if goes_on { Poll::Pending } else { Poll::Ready(outcome.take().unwrap_or(Err(JobError::Closed))) }
+            }
+        }
     }
 }
 

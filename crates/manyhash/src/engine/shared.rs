@@ -7,7 +7,7 @@ use super::pool::Order;
 use super::stretch;
 use super::sync::{Arc, Condvar, Mutex, MutexGuard, thread, wait_for};
 use super::turn::LINGER;
-use super::unlocked::Unlocked;
+use super::unlocked::{Most, Unlocked};
 use super::work::{self, Messages, Outcome};
 use crate::Algorithm;
 use crate::stream::FamilyRows;
@@ -58,6 +58,17 @@ impl Shared {
             let _ = single.set(order.clone());
         }
         order
+    }
+
+    /// What a caller of these algorithms hashes himself.
+    pub(super) fn most(&self, algorithms: &[Algorithm]) -> Most {
+        match algorithms {
+            [single] => match self.singles[*single as usize].get() {
+                Some(order) => order.most,
+                None => Most::of_one(algorithms),
+            },
+            _ => Most::of_one(algorithms),
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {

@@ -77,17 +77,18 @@ pub(super) enum Who {
 }
 
 impl Inner {
-    /// A caller looks at his job.
+    /// A caller looks at his job, perhaps after others went first.
     pub(super) fn look(
         &mut self,
         id: Id,
         caller: Caller,
+        is_back: bool,
         waker: &mut Option<Waker>,
         now: Instant,
         after: &mut After,
     ) -> Look {
         after.call = true;
-        let came_back = self.end_lead(Who::Job(id));
+        let came_back = self.end_lead(Who::Job(id)) || is_back;
         let is_ready = self.slots.state(id) == Some(State::Ready);
         let turn = if is_ready { self.turn(id, caller, came_back, now) } else { Turn::Wait };
         match turn {
@@ -142,7 +143,11 @@ impl Inner {
                 return Turn::Wait;
             }
             Caller::Task if came_back || stretch::fits(seconds) => usize::MAX,
-            Caller::Task => return self.join(Who::Job(id), now),
+            Caller::Task => {
+                // How many do the same is seen by whoever is back first.
+                self.join(Who::Job(id), now);
+                return Turn::Yield;
+            }
             // In slices, since there may be others for the next.
             Caller::Thread => self.schedule.slice_alone(id.index()),
         };

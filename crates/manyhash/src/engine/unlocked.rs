@@ -7,7 +7,7 @@ use crate::Algorithm;
 use crate::family::with_family;
 use crate::lanes::{Advance, Planned};
 use manyhash_core::Family;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
 
 /// Seconds: what takes no longer than this alone is hashed in the call that hands it over, which could not keep it for
 /// less.
@@ -33,10 +33,26 @@ const MODEL: (usize, usize) = (20, 200);
 pub(super) struct Unlocked {
     /// Whether the last clone of the engine is gone. It is set under the lock, and threads look at it there.
     closed: AtomicBool,
+    shards: [Shard; SHARDS],
+}
+
+/// Threads that count at once do so in lines of the cache of their own, as far as these go.
+const SHARDS: usize = 8;
+
+#[derive(Debug, Default)]
+#[repr(align(128))]
+struct Shard {
     /// Messages hashed by their callers at once.
     jobs: AtomicU64,
     /// Their bytes, by algorithm.
     bytes: [AtomicU64; Algorithm::ALL.len()],
+}
+
+static THREADS: AtomicUsize = AtomicUsize::new(0);
+
+thread_local! {
+    /// This thread's shard, when divided by their number.
+    static SHARD: usize = THREADS.fetch_add(1, Relaxed);
 }
 
 impl Unlocked {
@@ -48,24 +64,38 @@ impl Unlocked {
         self.closed.store(true, Relaxed);
     }
 
-    /// A caller hashes bytes of a message at once.
+    /// A caller hashes a whole message himself.
+    pub(super) fn add(&self, algorithms: &[Algorithm], bytes: usize) {
+        self.add_bytes(algorithms.iter().copied(), bytes);
+        self.add_job();
+    }
+
+    /// A caller hashes bytes of a message himself.
     pub(super) fn add_bytes(&self, algorithms: impl IntoIterator<Item = Algorithm>, bytes: usize) {
+        let shard = self.shard();
         for algorithm in algorithms {
-            self.bytes[algorithm as usize].fetch_add(bytes as u64, Relaxed);
+            shard.bytes[algorithm as usize].fetch_add(bytes as u64, Relaxed);
         }
     }
 
     /// These are a whole message.
     pub(super) fn add_job(&self) {
-        self.jobs.fetch_add(1, Relaxed);
+        self.shard().jobs.fetch_add(1, Relaxed);
+    }
+
+    fn shard(&self) -> &Shard {
+        &self.shards[SHARD.with(|shard| *shard) % SHARDS]
     }
 
     pub(super) fn jobs(&self) -> u64 {
-        self.jobs.load(Relaxed)
+        self.shards.iter().map(|shard| shard.jobs.load(Relaxed)).sum()
     }
 
     pub(super) fn bytes(&self) -> impl Iterator<Item = (Algorithm, u64)> {
-        Algorithm::ALL.into_iter().map(|algorithm| (algorithm, self.bytes[algorithm as usize].load(Relaxed)))
+        Algorithm::ALL.into_iter().map(|algorithm| {
+            let bytes = self.shards.iter().map(|shard| shard.bytes[algorithm as usize].load(Relaxed));
+            (algorithm, bytes.sum())
+        })
     }
 }
 

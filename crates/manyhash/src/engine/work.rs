@@ -86,15 +86,27 @@ pub(super) fn length(buffer: impl AsRef<[u8]>) -> Result<usize, JobError> {
     guard(|| buffer.as_ref().len())
 }
 
-/// The digests of a message whose [`length`] is known.
-pub(super) fn digests(algorithms: &[Algorithm], buffer: impl AsRef<[u8]>, length: usize) -> Outcome {
+/// What is made of a message's bytes, if they are no more than so many.
+///
+/// # Errors
+/// If they are more, the buffer and how many.
+pub(super) fn at_once<B: AsRef<[u8]>, D>(
+    buffer: B,
+    most: usize,
+    digest: impl FnOnce(&[u8]) -> D,
+) -> Result<Result<D, JobError>, (B, usize)> {
     let digests = guard(|| {
         let bytes = buffer.as_ref();
-        let digests = || algorithms.iter().map(|algorithm| crate::digest(*algorithm, bytes)).collect();
-        (bytes.len() == length).then(digests).ok_or(JobError::Changed)
+        if bytes.len() <= most { Ok(digest(bytes)) } else { Err(bytes.len()) }
     });
-    let discarded = guard(|| drop(buffer));
-    digests.flatten().and_then(|digests| discarded.map(|()| digests))
+    match digests {
+        Ok(Err(length)) => Err((buffer, length)),
+        Ok(Ok(digests)) => Ok(guard(|| drop(buffer)).map(|()| digests)),
+        Err(error) => {
+            discard(buffer);
+            Ok(Err(error))
+        }
+    }
 }
 
 /// What is hashed in a job.
