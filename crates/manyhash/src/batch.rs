@@ -10,7 +10,7 @@ mod tasks;
 use crate::family::{with_family, with_length};
 use crate::lanes::{self, Advance, Finals, Planned};
 use crate::running::{self, Prefix, whole_blocks};
-use crate::short::{self, Done, Shorts, TooLong};
+use crate::short::{self, Done, GROUP, Shorts, TooLong};
 use crate::{Digest, Digests};
 use manyhash_core::algorithm::MAX_DIGEST_BYTES;
 use manyhash_core::{Algorithm, Family};
@@ -103,8 +103,8 @@ impl Batch {
     }
 
     /// The digests, in the order of the messages, side by side: as many bytes a message as the algorithm's digest has, and
-    /// no [`Digest`] for each. For millions of short messages that is a quarter of the memory with MD5, and about half of
-    /// the time.
+    /// no [`Digest`] for each. For millions of short messages that is a quarter of the memory with MD5, and some two thirds
+    /// of the time.
     ///
     /// ```
     /// use manyhash::{Algorithm, Batch, Md5};
@@ -253,9 +253,16 @@ fn work<F: Planned, M: AsRef<[u8]>, O, A: Advance<F>>(
     let written = || Written { reader: &reader, digest, plan, family: PhantomData::<F> };
     let mut done = written();
     let shorts = RefCell::new(Shorts::new(prefix));
+    let group = |messages: &[&[u8]; GROUP], output: &mut [O]| {
+        let rows = shorts.borrow_mut().whole_group(messages, |i, bytes| output[i] = digest(bytes));
+        if let Some((lanes, rows)) = rows {
+            plan.count(lanes, rows);
+        }
+        rows.is_some()
+    };
     let next = || {
         loop {
-            let (message, place) = reader.borrow_mut().next()?;
+            let (message, place) = reader.borrow_mut().next(group)?;
             if shorts.borrow_mut().push(message, place, &mut done) == Err(TooLong) {
                 let tag = Tag { message, place };
                 return Some(lanes::Job { state: prefix.state, blocks: whole_blocks::<F>(message), tag });
