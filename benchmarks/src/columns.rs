@@ -1,7 +1,10 @@
 //! `columns`: rows of a few bytes, as columns of databases have them, against peers that hash row after row.
 //!
 //! manyhash hashes a [`Column`] into one buffer of digests. A peer is given the rows of the same values as slices, and
-//! keeps what it needs from row to row.
+//! keeps what it needs from row to row. So are manyhash's own batches: with digests side by side, and with a [`Digest`]
+//! for each.
+//!
+//! [`Digest`]: manyhash::Digest
 
 use crate::error::Error;
 use crate::measure::{self, median};
@@ -10,7 +13,7 @@ use crate::report::{machine, rate};
 use crate::subject::{self, Call, Job, Kind, MANYHASH, Task, Threads};
 use crate::verify::{self, Expected};
 use clap::builder::RangedU64ValueParser;
-use manyhash::{Algorithm, Batch, Column, Encoding};
+use manyhash::{Algorithm, Batch, Column, Encoding, OutputLength};
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_distr::{Distribution, LogNormal};
@@ -94,19 +97,21 @@ impl Values {
     }
 }
 
-/// manyhash's column and the room for its digests.
-struct Own<'a> {
-    batch: Batch,
-    column: Column<'a>,
+/// The subjects that are manyhash's batches of slices.
+const PACKED: &str = "packed";
+const DIGESTS: &str = "digests";
+
+/// What writes manyhash's digests side by side, and the room for them.
+struct Own<H> {
+    hash: H,
     width: usize,
     digests: Vec<u8>,
 }
 
-impl Task for Own<'_> {
+impl<H: FnMut(&mut [u8]) -> Result<(), OutputLength>> Task for Own<H> {
     fn run(&mut self, passes: usize) {
         for _ in 0..passes {
-            let hashed = self.batch.digest_column_into(black_box(&self.column), Encoding::Binary, &mut self.digests);
-            hashed.expect("there is room for each row");
+            (self.hash)(&mut self.digests).expect("there is room for each row");
             black_box(&mut self.digests);
         }
     }
@@ -166,12 +171,18 @@ fn measure(
     let expected = verify::expected("columns", job)?;
     let width = job.algorithm.digest_bytes();
     let batch = Batch::new(job.algorithm).threads(args.threads.into());
-    let own = Own { batch, column: values.column(), width, digests: vec![0; job.messages.len() * width] };
-    let mut tasks: Vec<(&'static str, Box<dyn Task + '_>)> = vec![(MANYHASH, Box::new(own))];
-    for peer in subject::ALL {
-        let is_peer = peer.name() != MANYHASH && matches!(peer.kind(), Kind::Standard);
-        if is_peer && peer.supports(job.algorithm) {
-            tasks.push((peer.name(), peer.task(job)?));
+    let room = || vec![0; job.messages.len() * width];
+    let column = values.column();
+    let column = |digests: &mut [u8]| batch.digest_column_into(black_box(&column), Encoding::Binary, digests);
+    let packed = |digests: &mut [u8]| batch.digest_many_packed_into(black_box(job.messages), digests);
+    let mut tasks: Vec<(&'static str, Box<dyn Task + '_>)> = vec![
+        (MANYHASH, Box::new(Own { hash: column, width, digests: room() })),
+        (PACKED, Box::new(Own { hash: packed, width, digests: room() })),
+    ];
+    for subject in subject::ALL {
+        if matches!(subject.kind(), Kind::Standard) && subject.supports(job.algorithm) {
+            let name = if subject.name() == MANYHASH { DIGESTS } else { subject.name() };
+            tasks.push((name, subject.task(job)?));
         }
     }
     for (name, task) in &mut tasks {
@@ -215,7 +226,8 @@ fn blocks(algorithm: Algorithm, bytes: usize) -> usize {
 }
 
 fn check(subject: &'static str, job: &Job, expected: &Expected, digests: &[&[u8]]) -> Result<(), Error> {
-    let as_standard = subject::ALL.into_iter().find(|known| known.name() == subject).expect("it is one of them");
+    let known = |name| subject::ALL.into_iter().find(|known| known.name() == name);
+    let as_standard = known(subject).or_else(|| known(MANYHASH)).expect("it is one of them");
     verify::check("columns", job, as_standard, expected, digests).map(drop)
 }
 
@@ -261,7 +273,7 @@ mod tests {
                 let job = Job { algorithm, messages: &slices, call: Call::Many, threads: threads_of };
                 let args = Args { rows: None, algorithm: vec![], threads, options: Options::least() };
                 let figures = measure(&args, &values, &job, 1, "any").unwrap();
-                assert!(figures.len() >= 4, "{}", rows.name);
+                assert!(figures.len() >= 6, "{}", rows.name);
                 assert!(figures[0].blocks >= 1.0);
             }
         }

@@ -7,11 +7,11 @@
 pub(crate) mod pool;
 mod tasks;
 
-use crate::Digest;
-use crate::family::with_family;
+use crate::family::{with_family, with_length};
 use crate::lanes::{self, Advance, Finals, Planned};
 use crate::running::{self, Prefix, whole_blocks};
-use crate::short::{self, Done, Shorts, TooLong};
+use crate::short::{self, Done, GROUP, Shorts, TooLong};
+use crate::{Digest, Digests};
 use manyhash_core::algorithm::MAX_DIGEST_BYTES;
 use manyhash_core::{Algorithm, Family};
 use pool::Cores;
@@ -102,10 +102,56 @@ impl Batch {
         Ok(())
     }
 
+    /// The digests, in the order of the messages, side by side: as many bytes a message as the algorithm's digest has, and
+    /// no [`Digest`] for each. For millions of short messages that is a quarter of the memory with MD5, and some two thirds
+    /// of the time.
+    ///
+    /// ```
+    /// use manyhash::{Algorithm, Batch, Md5};
+    ///
+    /// let digests = Batch::new(Algorithm::Md5).digest_many_packed(&["a", "b", "c"]);
+    /// assert_eq!(digests[2], Md5::digest("c"));
+    /// assert_eq!(digests.as_bytes(), Md5::digest_many(&["a", "b", "c"]).as_flattened());
+    /// ```
+    pub fn digest_many_packed<M: AsRef<[u8]> + Sync>(&self, messages: &[M]) -> Digests {
+        let mut digests = Digests::zeros(self.algorithm, messages.len());
+        self.fill_packed(messages, digests.as_mut_bytes());
+        digests
+    }
+
+    /// As [`digest_many_packed`](Self::digest_many_packed), into the caller's bytes: nothing is allocated per message.
+    /// Digest `i` of `n` bytes each goes to the bytes from `i * n` on; [`Algorithm::digest_bytes`] is `n`.
+    ///
+    /// # Errors
+    /// If there is not room for exactly one digest a message; nothing is written then.
+    pub fn digest_many_packed_into<M: AsRef<[u8]> + Sync>(
+        &self,
+        messages: &[M],
+        digests: &mut [u8],
+    ) -> Result<(), OutputLength> {
+        OutputLength::check_bytes(messages.len(), digests, self.algorithm.digest_bytes())?;
+        self.fill_packed(messages, digests);
+        Ok(())
+    }
+
+    fn fill_packed<M: AsRef<[u8]> + Sync>(&self, messages: &[M], digests: &mut [u8]) {
+        with_length!(self.algorithm, F, N, start => {
+            let (digests, _) = digests.as_chunks_mut::<N>();
+            self.fill::<F, M, [u8; N]>(Prefix::none(start), messages, digests, head);
+        });
+    }
+
     fn fill_digests<M: AsRef<[u8]> + Sync>(&self, messages: &[M], digests: &mut [Digest]) {
         let digest = |bytes: &[u8; MAX_DIGEST_BYTES]| Digest::new(bytes, self.algorithm);
         with_family!(self.algorithm, F, start => self.fill::<F, M, Digest>(Prefix::none(start), messages, digests, digest));
     }
+}
+
+/// The digest itself, which the bytes of a state begin with.
+pub(crate) fn head<const N: usize>(bytes: &[u8; MAX_DIGEST_BYTES]) -> [u8; N] {
+    let mut digest = [0; N];
+    digest.copy_from_slice(&bytes[..N]);
+    digest
 }
 
 /// There is not room for exactly one digest a message.
@@ -119,6 +165,13 @@ pub struct OutputLength {
 impl OutputLength {
     pub(crate) fn check(messages: usize, digests: usize) -> Result<(), Self> {
         if messages == digests { Ok(()) } else { Err(OutputLength { messages, digests }) }
+    }
+
+    /// Of digests of so many bytes each, side by side.
+    pub(crate) fn check_bytes(messages: usize, digests: &[u8], width: usize) -> Result<(), Self> {
+        // Whatever is left over counts as one more, so that it is never taken for the right number.
+        Self::check(messages, digests.len().div_ceil(width))?;
+        Self::check(messages, digests.len() / width)
     }
 }
 
@@ -200,9 +253,16 @@ fn work<F: Planned, M: AsRef<[u8]>, O, A: Advance<F>>(
     let written = || Written { reader: &reader, digest, plan, family: PhantomData::<F> };
     let mut done = written();
     let shorts = RefCell::new(Shorts::new(prefix));
+    let group = |messages: &[&[u8]; GROUP], output: &mut [O]| {
+        let rows = shorts.borrow_mut().whole_group(messages, |i, bytes| output[i] = digest(bytes));
+        if let Some((lanes, rows)) = rows {
+            plan.count(lanes, rows);
+        }
+        rows.is_some()
+    };
     let next = || {
         loop {
-            let (message, place) = reader.borrow_mut().next()?;
+            let (message, place) = reader.borrow_mut().next(group)?;
             if shorts.borrow_mut().push(message, place, &mut done) == Err(TooLong) {
                 let tag = Tag { message, place };
                 return Some(lanes::Job { state: prefix.state, blocks: whole_blocks::<F>(message), tag });

@@ -42,10 +42,7 @@ impl Encoding {
 
     /// Whether there is room for exactly one digest a row.
     pub(crate) fn check(self, algorithm: Algorithm, column: &Column, digests: &[u8]) -> Result<(), OutputLength> {
-        let width = self.width(algorithm);
-        // Whatever is left over counts as one more, so that it is never taken for the right number.
-        OutputLength::check(column.len(), digests.len().div_ceil(width))?;
-        OutputLength::check(column.len(), digests.len() / width)
+        OutputLength::check_bytes(column.len(), digests, self.width(algorithm))
     }
 }
 

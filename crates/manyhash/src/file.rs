@@ -133,9 +133,10 @@ impl<'a> Files<'a> {
     /// Hashes files, and gives what comes of each to `done`, in the order of `files`, as soon as those before it are done.
     ///
     /// `files` is drawn from no faster than files are hashed, by threads that have other files in hand: it should not
-    /// wait for the digest of a file that it gave before. `done` may end it all with [`ControlFlow::Break`]. What is no
-    /// regular file (a pipe, a terminal) is read when its turn in the order has come, so that the same one named twice is
-    /// read to its end first for the first.
+    /// wait for the digest of a file that it gave before. `done` is called by one thread at a time, may take its time, and may
+    /// use this library: other threads go on meanwhile, up to 32,768 files ahead of it. It may end it all with
+    /// [`ControlFlow::Break`]. What is no regular file (a pipe, a terminal) is read when its turn in the order has come, so
+    /// that the same one named twice is read to its end first for the first.
     pub fn digest<T: Send>(
         &self,
         files: impl Iterator<Item = (T, Source)> + Send,

@@ -20,8 +20,9 @@
 //! millisecond (for one message alone, a tenth of that; for messages of a few blocks, as long again), so that lanes are
 //! never slower than one message after another; [`plan`] shows the outcome.
 //!
-//! Nothing here panics, whatever the input, but for one thing: the environment variable `MANYHASH_BACKEND` forces a
-//! backend, and if it names none, only [`backend`] can return that as an error. A program that minds calls it first.
+//! Nothing here panics, whatever the input, but for two things: an index of [`Digests`] that is out of range, as that of a
+//! slice; and the environment variable `MANYHASH_BACKEND`, which forces a backend, for if it names none, only [`backend`]
+//! can return that as an error. A program that minds calls it first.
 #![forbid(unsafe_code)]
 
 #[cfg(feature = "arrow")]
@@ -30,6 +31,7 @@ mod backend;
 mod batch;
 mod column;
 mod digest;
+mod digests;
 pub mod engine;
 mod family;
 pub mod file;
@@ -48,6 +50,7 @@ pub use backend::{BACKEND_VARIABLE, BackendError, backend};
 pub use batch::{Batch, OutputLength, digest, digest_many, digest_many_into};
 pub use column::{Column, ColumnError, Encoding, Offset, Salt, digest_column, digest_fixed};
 pub use digest::{Digest, DigestEncoding};
+pub use digests::Digests;
 pub use engine::Engine;
 #[cfg(feature = "others")]
 pub use function::{Blake2bLength, Other};

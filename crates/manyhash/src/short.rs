@@ -120,6 +120,26 @@ impl<'m, F: Planned, Tag: Copy> Shorts<'m, F, Tag> {
         messages[0].len() <= most::<F>() && F::short_plan().kernel.hash(state, *bytes, messages, width, digests).is_ok()
     }
 
+    /// As [`group`](Self::group), but gives each digest to `done`, by the number of its message in the group. Returns the
+    /// lanes in use and the rows of blocks that were hashed in them; none if the messages are not alike.
+    pub(crate) fn whole_group(
+        &mut self,
+        messages: &[&[u8]; GROUP],
+        mut done: impl FnMut(usize, &[u8; MAX_DIGEST_BYTES]),
+    ) -> Option<(usize, usize)> {
+        let mut digests = std::mem::take(&mut self.digests);
+        digests.resize(GROUP, [0; MAX_DIGEST_BYTES]);
+        let hashed = self.group(messages, MAX_DIGEST_BYTES, digests.as_flattened_mut());
+        if hashed {
+            digests.iter().enumerate().for_each(|(i, digest)| done(i, digest));
+        }
+        self.digests = digests;
+        hashed.then(|| {
+            let lanes = F::short_plan().kernel.lanes();
+            (lanes, GROUP / lanes * F::final_blocks(messages[0].len()))
+        })
+    }
+
     /// Gives the digests of all that wait to `done`.
     pub(crate) fn flush(&mut self, done: &mut impl Done<Tag>) {
         (1..=MAX_BLOCKS).for_each(|blocks| self.flush_group(blocks, done));

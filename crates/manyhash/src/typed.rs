@@ -7,18 +7,11 @@
 #[cfg(feature = "digest")]
 mod rustcrypto;
 
+use crate::batch::{Batch, head};
 use crate::running::{self, Prefix, Running};
-use crate::{Algorithm, Batch, OutputLength};
-use manyhash_core::algorithm::MAX_DIGEST_BYTES;
+use crate::{Algorithm, OutputLength};
 use manyhash_core::{Start, State};
 use std::{fmt, io};
-
-/// The digest itself, which the bytes of a state begin with.
-fn head<const N: usize>(bytes: &[u8; MAX_DIGEST_BYTES]) -> [u8; N] {
-    let mut digest = [0; N];
-    digest.copy_from_slice(&bytes[..N]);
-    digest
-}
 
 macro_rules! typed {
     ($($(#[$about:meta])* $name:ident: $family:ident, $bytes:literal bytes;)*) => {

@@ -68,6 +68,22 @@ fn one_long_message_among_short_ones() {
     }
 }
 
+/// Messages that are padded to as many blocks are hashed in groups of 128 until one differs.
+#[test]
+fn one_message_that_is_not_like_the_others() {
+    let data = bytes(3000);
+    for algorithm in Algorithm::ALL {
+        let block = algorithm.block_bytes();
+        for place in [0, 1, 127, 128, 200, 256, 383, 384, 399] {
+            for length in [0, block, 2500] {
+                let cuts: Vec<_> = (0..400).map(|i| (i, if i == place { length } else { 5 + i % 40 })).collect();
+                check(algorithm, 1, &data, &cuts);
+            }
+        }
+        check(algorithm, 1, &data, &(0..400).map(|i| (i, 20)).collect::<Vec<_>>());
+    }
+}
+
 #[test]
 fn many_runs_on_any_number_of_threads() {
     let data = bytes(70_000);

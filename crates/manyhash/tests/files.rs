@@ -4,11 +4,12 @@ mod common;
 
 use common::{bytes, reference};
 use manyhash::file::{Files, Source};
-use manyhash::{Algorithm, Function};
+use manyhash::{Algorithm, Function, digest_many};
 use std::io;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 /// Files of these lengths in a folder of their own, with their contents.
 fn files(lengths: &[usize]) -> (tempfile::TempDir, Vec<(PathBuf, Vec<u8>)>) {
@@ -146,7 +147,7 @@ fn the_source_may_panic() {
         }
         ended.send(()).expect("somebody waits");
     });
-    end.recv_timeout(std::time::Duration::from_secs(60)).expect("it ends");
+    end.recv_timeout(Duration::from_secs(60)).expect("it ends");
 }
 
 /// What would be read next, and never ends, is not read any more.
@@ -168,7 +169,45 @@ fn nothing_is_read_after_the_end_of_it_all() {
         }
         ended.send(()).expect("somebody waits");
     });
-    end.recv_timeout(std::time::Duration::from_secs(20)).expect("it ends");
+    end.recv_timeout(Duration::from_secs(20)).expect("it ends");
+}
+
+/// They go on as far as results may wait, and the sink may use the library itself.
+#[test]
+fn a_sink_that_takes_its_time_holds_up_no_other_worker() {
+    let (_folder, files) = files(&[100; 10]);
+    let function = [Function::from(Algorithm::Md5)];
+    let source = |i: usize| Source::Path(files[i % 10].0.clone());
+    let digest = |i: usize| reference(Algorithm::Md5, &files[i % 10].1);
+    // Those that may be done before the first has been taken.
+    let ahead = 1 << 15;
+    let (drawn, mut due) = (AtomicUsize::new(0), 0);
+    let sources = (0..ahead + 1000).map(|i| {
+        drawn.fetch_add(1, Ordering::Relaxed);
+        (i, source(i))
+    });
+    Files::new(&function).threads(2).digest(sources, |i, digested| {
+        assert_eq!(i, due, "in order");
+        due += 1;
+        assert_eq!(digested.expect("a readable file").digests, [digest(i)]);
+        if i == 0 {
+            let end = Instant::now() + Duration::from_secs(60);
+            while drawn.load(Ordering::Relaxed) < ahead {
+                assert!(Instant::now() < end, "only {drawn:?} files were taken");
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            let mut again = Vec::new();
+            Files::new(&function).threads(2).digest((0..10).map(|i| (i, source(i))), |i, digested| {
+                again.push((i, digested.expect("a readable file").digests[0]));
+                ControlFlow::Continue(())
+            });
+            assert_eq!(again, (0..10).map(|i| (i, digest(i))).collect::<Vec<_>>());
+            let messages = vec![&files[0].1; 10_000];
+            assert!(digest_many(Algorithm::Md5, &messages).iter().all(|found| *found == digest(0)));
+        }
+        ControlFlow::Continue(())
+    });
+    assert_eq!(due, ahead + 1000);
 }
 
 #[test]
@@ -192,7 +231,7 @@ fn a_slow_file_holds_back_only_so_many_others() {
             let mut writer = std::fs::OpenOptions::new().write(true).open(&pipe).expect("a pipe to write to");
             let mut before = 0;
             loop {
-                std::thread::sleep(std::time::Duration::from_millis(50));
+                std::thread::sleep(Duration::from_millis(50));
                 let now = drawn.load(Ordering::Relaxed);
                 if now == before && now > 1 {
                     break;

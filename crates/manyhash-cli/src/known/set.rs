@@ -1,7 +1,11 @@
 //! A set of digests in memory.
 
 use super::layout::{Layout, Line, Sorted};
+use manyhash_core::prefetch_all;
 use std::convert::Infallible;
+
+/// Digests from the one that is looked up to the one whose line is asked for.
+const AHEAD: usize = 16;
 
 /// Digests of one length, of which one is found in one or two lines of the processor's caches.
 pub struct Set {
@@ -34,15 +38,32 @@ impl Set {
         }
     }
 
-    /// The same for digests of this width, at least 8, without a branch on what is in memory, but for the rare one that
-    /// the home does not decide: so a processor goes on to the next digest while the line of this one is on its way.
+    /// Whether each of these digests is in it, in their order. Of a set that is larger than a processor's caches, the lines
+    /// of those to come are on their way meanwhile, which takes about half the time of one look-up after another.
+    pub fn contains_many<'s, D: AsRef<[u8]>>(&'s self, digests: &'s [D]) -> impl Iterator<Item = bool> + 's {
+        digests.iter().enumerate().map(|(i, digest)| {
+            if let Some(later) = digests.get(i + AHEAD)
+                && let Some(line) = self.lines.get(self.layout.home(later.as_ref()) as usize)
+            {
+                prefetch_all(&line.0);
+            }
+            self.contains(digest.as_ref())
+        })
+    }
+
+    /// [`contains`](Self::contains) for digests of this width, at least 8, without a branch on what is in memory, but for the rare one that
+    /// neither the home nor the line after it decides: so a processor goes on to the next digest while the lines of this
+    /// one are on their way.
     #[inline]
     fn contains_of<const WIDTH: usize>(&self, digest: &[u8]) -> bool {
         let Ok(digest) = <&[u8; WIDTH]>::try_from(digest) else { return false };
-        let Some(line) = self.lines.get(self.layout.home(digest) as usize) else { return false };
-        let (slots, _) = line.0.as_chunks::<WIDTH>();
-        let found = slots.iter().fold(false, |found, slot| found | (slot == digest));
-        let reaches = slots.last().is_some_and(|last| leading(last) > leading(digest));
+        let home = self.layout.home(digest) as usize;
+        let Some([first, second]) = self.lines.get(home..).and_then(<[Line]>::first_chunk) else {
+            return self.search(digest);
+        };
+        let [first, second] = [first, second].map(|line| line.0.as_chunks::<WIDTH>().0);
+        let found = first.iter().chain(second).fold(false, |found, slot| found | (slot == digest));
+        let reaches = second.last().is_some_and(|last| leading(last) > leading(digest));
         if found | reaches { found } else { self.search(digest) }
     }
 
@@ -78,6 +99,9 @@ mod tests {
                 let set = Set::of_sorted(&digests);
                 assert!(digests.iter().all(|digest| set.contains(digest)), "{WIDTH}");
                 assert!(!others.iter().any(|digest| set.contains(digest)), "{WIDTH}");
+                let both: Vec<_> = digests.iter().chain(&others).collect();
+                let known: Vec<_> = set.contains_many(&both).collect();
+                assert_eq!(known, [vec![true; count], vec![false; count]].concat(), "{WIDTH}");
                 assert!(![&[][..], &[0; WIDTH], &[0xff; WIDTH]].into_iter().any(|digest| set.contains(digest)));
             }
         }

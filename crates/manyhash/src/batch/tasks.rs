@@ -1,5 +1,6 @@
 //! A batch cut into tasks, and the cores' way through them.
 
+use crate::short::GROUP;
 use manyhash_core::prefetch;
 use std::sync::{Mutex, PoisonError};
 
@@ -97,24 +98,43 @@ impl<'q, 'a, M: AsRef<[u8]>, O> Reader<'q, 'a, M, O> {
         Reader { queue, messages: &[], left: Vec::new(), short, outputs: Vec::new() }
     }
 
-    pub(super) fn next(&mut self) -> Option<(&'a [u8], Place)> {
+    /// The next message. When a task is taken, `hash` may write the digests of its first messages, a group at a time, and
+    /// says whether it has; those come no more.
+    pub(super) fn next(&mut self, hash: impl Fn(&[&'a [u8]; GROUP], &mut [O]) -> bool) -> Option<(&'a [u8], Place)> {
         while self.left.is_empty() {
-            let task = self.queue.take()?;
-            self.messages = task.messages;
-            self.outputs.push(task.output);
-            let all = || (0..task.messages.len() as u32).rev();
-            let length = |message: &u32| task.messages[*message as usize].as_ref().len();
-            self.left.extend(all().filter(|message| length(message) <= self.short));
-            let short = self.left.len();
-            self.left.extend(all().filter(|message| length(message) > self.short));
-            // Equal lengths, the usual case, are found in order at once.
-            self.left[short..].sort_by_key(length);
+            self.take(&hash)?;
         }
         let message = self.left.pop()?;
         if let Some(later) = self.left.len().checked_sub(AHEAD).and_then(|i| self.left.get(i)) {
             prefetch(self.messages[*later as usize].as_ref());
         }
         Some((self.messages[message as usize].as_ref(), Place { task: self.outputs.len() as u32 - 1, message }))
+    }
+
+    /// Apart, as it is rare beside the way of each message.
+    #[inline(never)]
+    fn take(&mut self, hash: impl Fn(&[&'a [u8]; GROUP], &mut [O]) -> bool) -> Option<()> {
+        let task = self.queue.take()?;
+        self.messages = task.messages;
+        let groups = task.messages.as_chunks::<GROUP>().0.iter().zip(task.output.chunks_mut(GROUP));
+        let mut hashed = 0;
+        for (group, output) in groups {
+            // The next ones come while these are hashed.
+            task.messages[hashed + GROUP..].iter().take(GROUP).for_each(|later| prefetch(later.as_ref()));
+            if !hash(&group.each_ref().map(AsRef::as_ref), output) {
+                break;
+            }
+            hashed += GROUP;
+        }
+        self.outputs.push(task.output);
+        let all = || (hashed as u32..task.messages.len() as u32).rev();
+        let length = |message: &u32| task.messages[*message as usize].as_ref().len();
+        self.left.extend(all().filter(|message| length(message) <= self.short));
+        let short = self.left.len();
+        self.left.extend(all().filter(|message| length(message) > self.short));
+        // Equal lengths, the usual case, are found in order at once.
+        self.left[short..].sort_by_key(length);
+        Some(())
     }
 
     pub(super) fn write(&mut self, place: Place, digest: O) {

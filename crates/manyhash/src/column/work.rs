@@ -3,13 +3,14 @@
 use super::Encoding;
 use super::layout::{Layout, Validity};
 use crate::batch::Batch;
+use crate::family::with_length;
 use crate::lanes::Planned;
 use crate::running::Prefix;
 use crate::short::{Done, GROUP, Shorts, TooLong};
 use crate::stream::{Stream, Variant};
 use manyhash_core::algorithm::{MAX_BLOCK_BYTES, MAX_DIGEST_BYTES};
 use manyhash_core::short::row_bytes;
-use manyhash_core::{Md5, Sha1, Sha256, Sha512, Start, State, prefetch_all};
+use manyhash_core::{State, prefetch_all};
 use std::sync::{Mutex, PoisonError};
 
 /// The nulls of a group are the bits of one number.
@@ -36,16 +37,7 @@ pub(super) struct Work<'a> {
 
 impl Work<'_> {
     pub(super) fn by_algorithm<L: Layout>(self, layout: &L, digests: &mut [u8]) {
-        // The length of a digest is a constant where it is copied; each family has but a few.
-        match (self.batch.algorithm().start(), self.batch.algorithm().digest_bytes()) {
-            (Start::Md5(start), _) => self.run::<Md5, L, 16>(start, layout, digests),
-            (Start::Sha1(start), _) => self.run::<Sha1, L, 20>(start, layout, digests),
-            (Start::Sha256(start), 28) => self.run::<Sha256, L, 28>(start, layout, digests),
-            (Start::Sha256(start), _) => self.run::<Sha256, L, 32>(start, layout, digests),
-            (Start::Sha512(start), 32) => self.run::<Sha512, L, 32>(start, layout, digests),
-            (Start::Sha512(start), 48) => self.run::<Sha512, L, 48>(start, layout, digests),
-            (Start::Sha512(start), _) => self.run::<Sha512, L, 64>(start, layout, digests),
-        }
+        with_length!(self.batch.algorithm(), F, N, start => self.run::<F, L, N>(start, layout, digests));
     }
 
     fn run<F: Variant, L: Layout, const N: usize>(self, start: State<F>, layout: &L, digests: &mut [u8]) {

@@ -151,8 +151,7 @@ impl OpenFile {
 impl<T> Shared<'_, '_, T> {
     /// Gives results to the sink when their turn has come.
     pub(super) fn done(&self, done: impl IntoIterator<Item = (u64, T, io::Result<Digested>)>) {
-        self.ordered.done(done);
-        self.handover.advance();
+        self.ordered.done(done, || self.handover.advance());
     }
 
     /// So many more bytes are hashed.

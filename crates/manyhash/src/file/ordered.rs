@@ -44,8 +44,9 @@ struct Numbered<'a, T> {
 }
 
 struct Results<'a, T> {
-    done: Box<Done<'a, T>>,
-    /// The number of the file whose result is due next.
+    /// The sink, unless a worker gives results to it.
+    done: Option<Box<Done<'a, T>>>,
+    /// The number of the file whose result is due next, or is in the sink.
     due: u64,
     waiting: BTreeMap<u64, (T, io::Result<Digested>)>,
     stopped: bool,
@@ -54,12 +55,9 @@ struct Results<'a, T> {
 }
 
 impl<T> Results<'_, T> {
-    /// Gives the result that is due to the sink.
-    fn give(&mut self, tag: T, result: io::Result<Digested>) {
-        self.due += 1;
-        if !self.stopped && (self.done)(tag, result).is_break() {
-            self.stopped = true;
-        }
+    /// Takes out the result that is due, if it has come and is wanted.
+    fn next(&mut self) -> Option<(T, io::Result<Digested>)> {
+        if self.stopped { None } else { self.waiting.remove(&self.due) }
     }
 }
 
@@ -124,7 +122,13 @@ impl<'a, T> Ordered<'a, T> {
         Ordered {
             files: Mutex::new(numbered),
             disks,
-            results: Mutex::new(Results { done, due: 0, waiting: BTreeMap::new(), stopped: false, waiters: 0 }),
+            results: Mutex::new(Results {
+                done: Some(done),
+                due: 0,
+                waiting: BTreeMap::new(),
+                stopped: false,
+                waiters: 0,
+            }),
             advanced: Condvar::new(),
         }
     }
@@ -186,21 +190,31 @@ impl<'a, T> Ordered<'a, T> {
         !results.stopped
     }
 
-    /// Gives results to the sink when their turn has come.
-    pub(super) fn done(&self, done: impl IntoIterator<Item = (u64, T, io::Result<Digested>)>) {
+    /// Gives results to the sink when their turn has come. A worker that is at it already gives those of the others too,
+    /// and holds no lock while it is in the sink: that may take its time, and the others go on. They are told by `given`
+    /// what was given, also between two results.
+    pub(super) fn done(&self, done: impl IntoIterator<Item = (u64, T, io::Result<Digested>)>, given: impl Fn()) {
         let mut results = lock(&self.results);
-        let results = &mut *results;
-        for (number, tag, result) in done {
-            if number != results.due {
-                results.waiting.insert(number, (tag, result));
-                continue;
-            }
-            results.give(tag, result);
-            while let Some((tag, result)) = results.waiting.remove(&results.due) {
-                results.give(tag, result);
-            }
+        results.waiting.extend(done.into_iter().map(|(number, tag, result)| (number, (tag, result))));
+        self.tell(&results);
+        // A sink that panicked is not put back, and nobody wants results any more.
+        let Some(mut sink) = results.done.take() else { return };
+        while let Some((tag, result)) = results.next() {
+            drop(results);
+            given();
+            let flow = sink(tag, result);
+            results = lock(&self.results);
+            results.due += 1;
+            results.stopped |= flow.is_break();
+            self.tell(&results);
         }
-        // A call to the system, whether anybody waits or not.
+        results.done = Some(sink);
+        drop(results);
+        given();
+    }
+
+    /// Wakes whoever waits for results: a call to the system, whether anybody waits or not.
+    fn tell(&self, results: &Results<'_, T>) {
         if results.waiters > 0 {
             self.advanced.notify_all();
         }
