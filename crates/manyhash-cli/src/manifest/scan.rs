@@ -99,8 +99,11 @@ impl Scan<'_> {
             || (cache.reader(self.functions), Look::default()),
             |(reader, look), walked| {
                 let (mut found, source) = self.found(walked);
-                let stamp = if let Source::Path(path) = &source { look.at(path) } else { None };
-                let known = stamp.and_then(|stamp| Some((stamp, reader.find(&stamp)?)));
+                let mut known = |path: &PathBuf| {
+                    let stamp = look.at(path)?;
+                    Some((stamp, reader.find_at(path, &stamp)?))
+                };
+                let known = if let Source::Path(path) = &source { known(path) } else { None };
                 let Some((stamp, digests)) = known else { return (found, source) };
                 // Out of 2^64 numbers, the share of those that are below.
                 if (random.hash_one(&found.name) as f64) < self.recheck * 2f64.powi(64) {

@@ -105,8 +105,8 @@ impl Manifest<'_> {
             let name = &found.name;
             let entry = match digested {
                 Ok(digested) => {
-                    let (digests, is_sound) =
-                        sound(cache.as_ref(), self.functions, &found, digested.digests.clone(), &digested);
+                    let path = below(self.directory, name);
+                    let (digests, is_sound) = sound(cache.as_ref(), self.functions, &path, &found, &digested);
                     if !is_sound {
                         well = false;
                         let what = "CONTENT CHANGED, TIMES DID NOT: the manifest keeps the digest that it had";
@@ -186,11 +186,15 @@ impl Manifest<'_> {
 
 /// The name in messages of a file below a directory.
 pub(super) fn shown(directory: &Path, name: &[u8]) -> Vec<u8> {
-    let below = match name::from_bytes(name.to_vec()) {
+    name::bytes(below(directory, name).as_os_str()).to_vec()
+}
+
+/// The path of a file below a directory.
+fn below(directory: &Path, name: &[u8]) -> PathBuf {
+    match name::from_bytes(name.to_vec()) {
         Ok(name) if !name.is_empty() => directory.join(name),
         _ => directory.to_owned(),
-    };
-    name::bytes(below.as_os_str()).to_vec()
+    }
 }
 
 /// The part of a directory that a manifest of this format is of.
@@ -209,10 +213,11 @@ pub(super) fn prefix(format: Format) -> &'static str {
 fn sound(
     cache: Option<&Cache>,
     functions: &[Function],
+    path: &Path,
     found: &Found,
-    digests: Vec<Digest>,
     digested: &Digested,
 ) -> (Vec<Digest>, bool) {
+    let digests = digested.digests.clone();
     if let Some((stamp, expected)) = found.expected.as_deref()
         && *expected != digests
         && digested.settled.as_ref().and_then(Stamp::of) == Some(*stamp)
@@ -220,7 +225,7 @@ fn sound(
         return (expected.clone(), false);
     }
     if let Some(cache) = cache {
-        cache.store(functions, digested);
+        cache.store(functions, path, digested);
     }
     (digests, true)
 }
