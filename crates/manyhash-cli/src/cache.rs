@@ -1,7 +1,7 @@
 //! The digest cache: what files were hashed to, so that a file that has not changed is not read again.
 //!
-//! A digest is found again by a file's device, inode, size, modification and change time, all of them ([`stamp`]); what
-//! is stored under them is checked before it is believed ([`record`]), so that the worst that a crash, another program
+//! A digest is found again by a file's device, inode, size, modification and change time, all of them ([`stamp`]), where
+//! the file system's times tell every change, and none of a file is stored before they do ([`systems`]); what is stored under them is checked before it is believed ([`record`]), so that the worst that a crash, another program
 //! or a dying disk can do is that files are hashed again. The records are in an embedded database ([`store`]) that
 //! readers of any process look into while another writes; a thread of its own commits ([`writer`]).
 //!
@@ -19,6 +19,7 @@ mod options;
 mod record;
 mod stamp;
 mod store;
+mod systems;
 mod writer;
 
 #[cfg(all(test, unix))]
@@ -38,6 +39,7 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::SystemTime;
 use store::{Snapshot, Store};
+use systems::FileSystems;
 use writer::{Pace, Shared};
 
 /// A cache that is open, for any number of threads.
@@ -46,26 +48,34 @@ pub(crate) struct Cache {
     /// None once it has ended.
     writer: Option<JoinHandle<()>>,
     opened: SystemTime,
+    systems: FileSystems,
 }
 
 /// What is in a cache at one moment, for some functions.
 pub(crate) struct Reader<'a> {
     shared: &'a Shared,
+    systems: &'a FileSystems,
     snapshot: Option<Snapshot>,
     names: Vec<String>,
 }
 
 impl Cache {
     /// Opens the cache in this file, or makes it: before files are looked at, since files that change from then on are
-    /// not stored.
+    /// not stored. If `all` file systems are trusted, so are those whose times do not tell every change.
     ///
     /// # Errors
     /// If there is something else, or something that no longer is a cache, or none can be made.
-    pub(crate) fn open(path: &Path) -> Result<Self, CacheError> {
-        Self::with_pace(path, Pace::USUAL)
+    pub(crate) fn open(path: &Path, all: bool) -> Result<Self, CacheError> {
+        Self::with(path, Pace::USUAL, FileSystems::new(all))
     }
 
-    fn with_pace(path: &Path, pace: Pace) -> Result<Self, CacheError> {
+    /// One for which files are old enough at this age.
+    #[cfg(test)]
+    pub(crate) fn with_age(path: &Path, age: std::time::Duration) -> Result<Self, CacheError> {
+        Self::with(path, Pace::USUAL, FileSystems::with_age(age))
+    }
+
+    fn with(path: &Path, pace: Pace, systems: FileSystems) -> Result<Self, CacheError> {
         let opened = SystemTime::now();
         let shared = Arc::new(Shared::new(Store::open(path)?, pace));
         let writer = {
@@ -73,7 +83,7 @@ impl Cache {
             thread::Builder::new().name("cache".into()).spawn(move || shared.commit())
         };
         let writer = writer.map_err(|error| CacheError::Io(path.to_owned(), error))?;
-        Ok(Cache { shared, writer: Some(writer), opened })
+        Ok(Cache { shared, writer: Some(writer), opened, systems })
     }
 
     /// The file that is the cache where none is named: `manyhash/digests` in the directory for caches of the XDG base
@@ -93,22 +103,28 @@ impl Cache {
     /// reader is dropped, so it should not be kept while files are hashed.
     pub(crate) fn reader(&self, functions: &[Function]) -> Reader<'_> {
         let snapshot = self.shared.unless_failed(|| self.shared.store.snapshot());
-        Reader { shared: &self.shared, snapshot, names: functions.iter().map(Function::to_string).collect() }
+        Reader {
+            shared: &self.shared,
+            systems: &self.systems,
+            snapshot,
+            names: functions.iter().map(Function::to_string).collect(),
+        }
     }
 
-    /// Remembers what was read of a file and hashed with these functions, from the next commit on. It does not if nothing
-    /// tells that version of the file from others.
-    pub(crate) fn store(&self, functions: &[Function], read: &Digested) {
+    /// Remembers what was read of the file at this path and hashed with these functions, from the next commit on. It does
+    /// not if nothing tells that version of the file from others, or a change after the cache was opened might not.
+    pub(crate) fn store(&self, functions: &[Function], path: &Path, read: &Digested) {
         // What the system makes up as it is read (proc, sys) has some other size, and times that say nothing.
         let whole = read.settled.as_ref().filter(|metadata| metadata.len() == read.bytes);
-        if let Some(file) = whole.and_then(Stamp::of) {
+        let Some(file) = whole.and_then(Stamp::of) else { return };
+        if self.systems.age(file.device, path).is_some_and(|age| file.is_settled(self.opened, age)) {
             self.remember(&file, functions, &read.digests);
         }
     }
 
-    /// Not if the file is as young as the cache is open, so that a change might not show in its times.
+    /// The same of a version of a file that nothing speaks against.
     pub(crate) fn remember(&self, file: &Stamp, functions: &[Function], digests: &[Digest]) {
-        if !file.is_settled(self.opened) || self.shared.has_failed() {
+        if self.shared.has_failed() {
             return;
         }
         let names: Vec<String> = functions.iter().map(Function::to_string).collect();
@@ -141,8 +157,14 @@ impl Drop for Cache {
 }
 
 impl Reader<'_> {
-    /// The digests of the file as it is now, in the order of the functions, if it has one of each. Look-ups in the order
-    /// of the inodes are the fastest.
+    /// The digests of the file at this path as it is now, in the order of the functions, if it has one of each. Look-ups in
+    /// the order of the inodes are the fastest.
+    pub(crate) fn find_at(&self, path: &Path, file: &Stamp) -> Option<Vec<Digest>> {
+        self.systems.age(file.device, path)?;
+        self.find(file)
+    }
+
+    /// The same, wherever the file is.
     pub(crate) fn find(&self, file: &Stamp) -> Option<Vec<Digest>> {
         let snapshot = self.snapshot.as_ref()?;
         let digests = |record: &[u8]| {

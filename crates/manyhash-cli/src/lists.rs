@@ -5,9 +5,10 @@
 //! | GNU coreutils | `HEX  NAME`, `HEX *NAME` | |
 //! | BSD, `cksum -a`, `openssl dgst` | `SHA256 (NAME) = HEX` | |
 //! | BSD reversed | `HEX NAME` | begin with a space or an asterisk |
-//! | md5deep and its siblings, rclone | `HEX  NAME`; after its size with `md5deep -z` | hold a newline |
+//! | md5deep and its siblings | `HEX  NAME`; after its size with `-z`, and with commas with `-c` | hold a newline |
+//! | rclone | `HEX  NAME`, also in base64 | hold a newline |
 //! | `cksum` | `CRC SIZE NAME` | hold a newline |
-//! | hashdeep | `SIZE,HEX,HEX,NAME`, as the list's header says | hold a newline, or end in a carriage return |
+//! | hashdeep | `SIZE,HEX,HEX,NAME`, as the list's header says | hold a newline |
 //! | SFV | `NAME HEX`, of CRC-32; `;` begins a comment | hold a newline, or end in a carriage return |
 //! | BagIt (RFC 8493) | `HEX  NAME`, escaped as `%0A`, `%0D` and `%25` | begin with a space or a tab |
 //! | JSON | an object, as `manysum --json` prints it | |
@@ -15,22 +16,26 @@
 //! Which it is, is found out so:
 //! 1. A list named `manifest-ALGORITHM.txt` or `tagmanifest-ALGORITHM.txt` is that of a bag, and its names are below the
 //!    directory that it is in. One whose name ends in `.sfv` is SFV. Nothing in such a list can make it anything else.
-//! 2. A list whose first line is `%%%% HASHDEEP-1.0` is hashdeep's, to its end.
+//! 2. A list whose first line is `%%%% HASHDEEP-1.0` is hashdeep's, to its end. Where CRC-32 was asked for, one whose
+//!    first line is a comment of SFV, or is of SFV and of nothing else, is SFV to its end.
 //! 3. In any other, each line is what it looks like: JSON if it begins with a brace, BSD's if it begins with the name
 //!    of a function and a parenthesis, that of `cksum` if it begins with two decimal numbers, and else one that begins
 //!    with digits, where the first line decides whether there are one or two separators before names.
 //!
-//! Whose digests they are is said by the list's name, the header, the tag or the JSON object. Bare digits are of the
-//! function that was asked for; if none was, of the one with lanes here whose digests have that length: 64 digits are of
-//! SHA-256. If one was asked for, digests of others do not count, and a line without any of it is improperly formatted.
+//! Whose digests they are is said by the header, the tag or the JSON object. Bare digits are of the function that was
+//! asked for, else of the one that the list is named after, as [`bare`] has it; else they are guessed to be of the one
+//! with lanes here whose digests have that length: 64 digits are of SHA-256. If one was asked for, digests of others do
+//! not count, and a line without any of it is improperly formatted.
 //!
-//! Lines may end in CRLF, and digits may be in upper case. The tools of coreutils read the first three formats only, as
-//! [`mod@line`] has it.
+//! Lines may end in CRLF, those of hashdeep if the first one does; digits may be in upper case. The tools of coreutils
+//! read the first three formats only, as [`mod@line`] has it.
 
 pub mod bagit;
+pub(crate) mod bare;
 pub(crate) mod cksum;
 pub mod hashdeep;
 pub mod json;
+pub mod kept;
 pub mod line;
 pub mod read;
 mod sfv;
@@ -40,6 +45,7 @@ pub mod write;
 
 use line::Dialect;
 use manyhash::{Digest, Function};
+use std::ffi::OsStr;
 
 /// What a list says of a file.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -109,6 +115,18 @@ impl Parser {
             Lines::Tool(parser) => parser.parse(line),
             Lines::Wide(parser) => parser.parse(line),
         }
+    }
+
+    /// A list of this name begins.
+    fn begin(&mut self, list: &OsStr) {
+        if let Lines::Wide(parser) = &mut self.lines {
+            parser.begin(list);
+        }
+    }
+
+    /// Whether the function of the last line is a guess by the number of its digits.
+    fn is_guess(&self) -> bool {
+        matches!(&self.lines, Lines::Wide(parser) if parser.is_guess())
     }
 
     /// The function that lines are of now, if they are of one.

@@ -2,11 +2,14 @@
 //!
 //! A tree's files come in their order, with what the digest cache knows of them (`scan`), and become the lines of a
 //! manifest (`write`). One that is there is read into memory (`index`), and what it says is held against the tree
-//! (`verify`), against another one (`diff`), or against what it will be (`update`); `findings` says what differs.
+//! (`verify`), against another one (`diff`), or against what it will be (`update`); `findings` says what differs. Whose
+//! digests one has that does not say it, files of the tree tell (`guess`). What else a bag says is kept right (`bag`).
 
+mod bag;
 mod create;
 mod diff;
 mod findings;
+mod guess;
 mod index;
 mod scan;
 mod update;
@@ -23,7 +26,8 @@ use std::process::ExitCode;
 /// Keep lists of the digests of all files in a tree, and check trees by them.
 ///
 /// A manifest lists the regular files in a directory, by their names below it, sorted. Symbolic links are not followed,
-/// and the manifest itself is left out.
+/// and the manifest itself is left out, as are files named .manyhash-*.tmp, which one of these programs leaves behind if it
+/// is stopped while it writes; they are said.
 #[derive(clap::Args)]
 pub struct Arguments {
     #[command(subcommand)]

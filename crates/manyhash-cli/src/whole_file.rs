@@ -5,6 +5,10 @@ use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
+/// How the names begin and end of files that are not yet in their place.
+pub(crate) const PREFIX: &str = ".manyhash-";
+pub(crate) const SUFFIX: &str = ".tmp";
+
 /// A file to be written.
 pub(crate) struct WholeFile {
     path: PathBuf,
@@ -53,7 +57,7 @@ impl WholeFile {
         }
         let directory = self.path.parent().filter(|parent| !parent.as_os_str().is_empty());
         let mut builder = tempfile::Builder::new();
-        builder.prefix(".manyhash-").suffix(".tmp");
+        builder.prefix(PREFIX).suffix(SUFFIX);
         // Opened as any new file: the process's mask takes away what others may not do.
         let create = |path: &Path| File::options().write(true).create_new(true).open(path);
         builder.make_in(directory.unwrap_or(Path::new(".")), create)

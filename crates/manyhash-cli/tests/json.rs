@@ -83,6 +83,15 @@ fn verdicts() {
 }
 
 #[test]
+fn records_of_errors_are_no_lines_of_lists() {
+    let directory = directory();
+    touch(directory.path(), &["a"]);
+    let list = manysum(directory.path(), &["--json", "a", "missing"], b"").stdout;
+    let checked = manysum(directory.path(), &["-c", "--strict"], &list);
+    assert_eq!((checked.status, checked.stdout, checked.stderr), (Some(0), b"a: OK\n".to_vec(), Vec::new()));
+}
+
+#[test]
 fn formats_of_lines_do_not_go_with_it() {
     let directory = directory();
     for option in ["-b", "-t", "--tag", "-z"] {

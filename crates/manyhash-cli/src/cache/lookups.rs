@@ -31,6 +31,6 @@ impl<'a> Lookups<'a> {
             (self.reader, self.left) = (self.cache.reader(self.functions), LOOKUPS);
         }
         self.left -= 1;
-        self.reader.find(&Stamp::of(&path.metadata().ok()?)?)
+        self.reader.find_at(path, &Stamp::of(&path.metadata().ok()?)?)
     }
 }

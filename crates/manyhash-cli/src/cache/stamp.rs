@@ -3,19 +3,13 @@
 use std::fs::Metadata;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// How much older than the scan a file's times must be.
-///
-/// A file that is written to again within one tick of its file system's clock keeps its times. Ticks are up to 2 s
-/// (FAT); where they are shorter, the rest is for a server's clock that is late.
-const MARGIN: Duration = Duration::from_secs(2);
-
 /// Ticks of a file system's clock that are too coarse, in nanoseconds: see [`Stamp::of`].
 const COARSE: u32 = 10_000_000;
 
 /// A version of a file: as long as all of this is the same, so is the content.
 ///
-/// It rests on the change time, which the system sets at every change and which no program can set back. (What is
-/// written through a mapping changes the times only when the system writes it back, within half a minute or so.)
+/// It rests on the change time, which the system sets at every change and which no program can set back: on some file
+/// systems, and not at once, as [`systems`](super::systems) has it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Stamp {
     pub(super) device: u64,
@@ -86,9 +80,10 @@ impl Stamp {
         None
     }
 
-    /// Whether a scan that began then would see any later change of the file in its times.
-    pub(super) fn is_settled(&self, scan: SystemTime) -> bool {
-        let Ok(since) = scan.duration_since(UNIX_EPOCH + MARGIN) else { return false };
+    /// Whether a scan that began then would see any later change of the file in its times, if it sees those that come so
+    /// long after the last.
+    pub(super) fn is_settled(&self, scan: SystemTime, age: Duration) -> bool {
+        let Ok(since) = scan.duration_since(UNIX_EPOCH + age) else { return false };
         let latest = Time { seconds: since.as_secs().cast_signed(), nanoseconds: since.subsec_nanos() };
         self.modified < latest && self.changed < latest
     }
@@ -96,8 +91,10 @@ impl Stamp {
 
 #[cfg(test)]
 mod tests {
-    use super::{MARGIN, Stamp, Time};
+    use super::{Stamp, Time};
     use std::time::{Duration, UNIX_EPOCH};
+
+    const AGE: Duration = Duration::from_secs(2);
 
     fn stamp(modified: (i64, u32), changed: (i64, u32)) -> Stamp {
         let time = |(seconds, nanoseconds)| Time { seconds, nanoseconds };
@@ -118,9 +115,9 @@ mod tests {
             (((10, 0), (5000, 0)), false),
             (((5000, 0), (10, 0)), false),
         ] {
-            assert_eq!(stamp(times.0, times.1).is_settled(scan), is_settled, "{times:?}");
+            assert_eq!(stamp(times.0, times.1).is_settled(scan, AGE), is_settled, "{times:?}");
         }
-        assert!(!stamp((-9, 0), (-9, 0)).is_settled(UNIX_EPOCH + MARGIN - Duration::from_nanos(1)));
+        assert!(!stamp((-9, 0), (-9, 0)).is_settled(UNIX_EPOCH + AGE - Duration::from_nanos(1), AGE));
     }
 
     #[test]

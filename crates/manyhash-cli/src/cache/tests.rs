@@ -5,12 +5,15 @@ mod processes;
 
 use super::stamp::{Stamp, Time};
 use super::store::Writable;
+use super::systems::FileSystems;
 use super::writer::Pace;
 use super::{Cache, CacheError};
+use manyhash::file::{Files, Source};
 use manyhash::{Algorithm, Digest, Function, Other};
 use std::fs;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 use tempfile::TempDir;
 
 const FUNCTIONS: [Function; 2] = [Function::Lanes(Algorithm::Md5), Function::Other(Other::Blake3)];
@@ -56,7 +59,7 @@ fn place() -> (TempDir, PathBuf) {
 }
 
 fn open(path: &Path) -> Cache {
-    Cache::open(path).expect("it opens")
+    Cache::open(path, false).expect("it opens")
 }
 
 #[test]
@@ -98,24 +101,55 @@ fn another_version_takes_the_place_of_one() {
     assert_eq!(cache.reader(&all).find(&new), Some(vec![digests(&new)[0], sha1, digests(&new)[1]]));
 }
 
-#[test]
-fn a_file_as_young_as_the_cache_is_open_is_not_stored() {
+/// What becomes of a file that is read, for a cache of which this is said.
+fn is_kept(file: &Path, systems: FileSystems) -> bool {
     let (_directory, path) = place();
+    let cache = Cache::with(&path, Pace::USUAL, systems).expect("it opens");
+    let functions = [FUNCTIONS[0]];
+    Files::new(&functions).digest([((), Source::Path(file.to_owned()))].into_iter(), |(), digested| {
+        cache.store(&functions, file, &digested.expect("it is read"));
+        ControlFlow::Continue(())
+    });
+    cache.finish().expect("it is stored");
+    let stamp = Stamp::of(&fs::metadata(file).expect("a file")).expect("a stamp");
+    open(&path).reader(&functions).find(&stamp).is_some()
+}
+
+#[test]
+fn a_file_is_kept_once_its_times_tell() {
+    // This program, which is on a disk as a rule, and has not changed since it was built; and a file that is new.
+    let old = std::env::current_exe().expect("a program");
+    let directory = tempfile::tempdir().expect("a directory");
+    let young = directory.path().join("young");
+    fs::write(&young, "x").expect("a file");
+    if [&old, &young].iter().any(|path| Stamp::of(&fs::metadata(path).expect("a file")).is_none()) {
+        eprintln!("skipped: the clock of this file system is coarse");
+        return;
+    }
+    assert!(is_kept(&old, FileSystems::with_age(Duration::ZERO)));
+    assert!(!is_kept(&old, FileSystems::with_age(Duration::from_secs(1 << 40))));
+    assert!(!is_kept(&young, FileSystems::with_age(Duration::from_secs(2))));
+    assert!(!is_kept(&young, FileSystems::new(true)), "less than the ticks of clocks");
+}
+
+#[test]
+fn files_elsewhere_are_looked_up_only_if_they_are_trusted() {
+    let (_directory, path) = place();
+    let file = file(5);
     let cache = open(&path);
-    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).expect("after 1970").as_secs() as i64;
-    let young = [now - 1, now, now + 1000].map(|seconds| Time { seconds, nanoseconds: 1 });
-    let young = young.map(|time| [Stamp { changed: time, ..file(1) }, Stamp { modified: time, ..file(2) }]);
-    young.as_flattened().iter().for_each(|file| cache.remember(file, &FUNCTIONS, &digests(file)));
-    cache.finish().expect("there is nothing to be stored");
-    let cache = open(&path);
-    let reader = cache.reader(&FUNCTIONS);
-    assert!(young.as_flattened().iter().all(|file| reader.find(file).is_none()));
+    cache.remember(&file, &FUNCTIONS, &digests(&file));
+    cache.finish().expect("it is stored");
+    // The device of no file at all, and thus of none on a disk.
+    for all in [false, true] {
+        let cache = Cache::open(&path, all).expect("it opens");
+        assert_eq!(cache.reader(&FUNCTIONS).find_at("/none".as_ref(), &file).is_some(), all);
+    }
 }
 
 #[test]
 fn a_commit_comes_by_itself() {
     let (_directory, path) = place();
-    let cache = Cache::with_pace(&path, HASTE).expect("it opens");
+    let cache = Cache::with(&path, HASTE, FileSystems::new(false)).expect("it opens");
     for number in 0..3 {
         store(&cache, number..=number);
         // However slow the disk is.
@@ -155,14 +189,14 @@ fn what_is_no_cache_is_left_alone() {
     fs::write(&short, "r").expect("a file");
     for path in [&text, &other, &short] {
         let before = fs::read(path).expect("a file");
-        let error = Cache::open(path).err().expect("an error");
+        let error = Cache::open(path, false).err().expect("an error");
         assert!(matches!(&error, CacheError::Foreign(there) if there == path), "{error}");
         assert!(path == &other || fs::read(path).expect("a file") == before);
     }
     let fifo = root.join("fifo");
     rustix::fs::mknodat(rustix::fs::CWD, &fifo, rustix::fs::FileType::Fifo, rustix::fs::Mode::RWXU, 0).expect("a pipe");
     for path in [root, &fifo, Path::new("/dev/null"), &text.join("below")] {
-        let error = Cache::open(path).err().expect("an error");
+        let error = Cache::open(path, false).err().expect("an error");
         assert!(matches!(&error, CacheError::Io(there, _) if there == path), "{error}");
         assert!(error.to_string().starts_with(&format!("digest cache {}: ", path.display())), "{error}");
     }

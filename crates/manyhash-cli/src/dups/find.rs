@@ -97,7 +97,7 @@ impl Search<'_> {
             match digested {
                 Ok(read) => {
                     if let Some(cache) = self.cache {
-                        cache.store(&functions, &read);
+                        cache.store(&functions, &file.path, &read);
                     }
                     digests.push(((file.size, read.digests[0]), file));
                 }
@@ -115,7 +115,7 @@ impl Search<'_> {
         let reader = cache.reader(&[self.function]);
         let known = |file: &Candidate| {
             let metadata = file.path.metadata().ok().filter(|metadata| metadata.len() == file.size)?;
-            reader.find(&Stamp::of(&metadata)?)
+            reader.find_at(&file.path, &Stamp::of(&metadata)?)
         };
         files.par_iter().map(known).collect()
     }
@@ -178,7 +178,7 @@ mod tests {
             groups.into_iter().map(|group| (group.digest, group.files)).collect::<Vec<_>>()
         };
         let home = tempfile::tempdir().expect("a directory");
-        let open = || Cache::open(&home.path().join("digests")).expect("it opens");
+        let open = || Cache::with_age(&home.path().join("digests"), Duration::from_secs(2)).expect("it opens");
         let digest = manyhash::digest(Algorithm::Sha1, &content);
         let all = vec![(digest, paths.to_vec())];
         let known = || open().reader(&[FUNCTION]).find(&of(&paths[0]).expect("a stamp"));

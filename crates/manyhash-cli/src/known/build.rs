@@ -36,7 +36,7 @@ pub(super) struct Arguments {
     output: PathBuf,
 
     /// The hash function whose digests are taken [default: that of the first digest, by its tag, the name of its column or
-    /// its length; then those of another are an error]
+    /// of its list (x.blake3, B3SUMS), or else its length, which is said; then those of another are an error]
     #[arg(short, long)]
     algorithm: Option<Function>,
 
@@ -92,6 +92,12 @@ pub(super) fn run(console: &mut Console, arguments: &Arguments) -> io::Result<bo
     let bytes = file.path().metadata().map_or(0, |metadata| metadata.len());
     let digests = count(sorted.len(), "digest");
     console.message(format!("{digests} of {function}{again}; {} written", DecimalBytes(bytes)));
+    if reader.is_guess() {
+        let digits = 2 * function.digest_bytes();
+        console.message(format!(
+            "no list says that its digests are of {function}: they have {digits} digits; --algorithm names another function"
+        ));
+    }
     Ok(true)
 }
 
@@ -120,7 +126,7 @@ impl Gathered {
         shown: &OsStr,
     ) -> Result<(), String> {
         let mut reader = open(list).map_err(|error| reason(&error))?;
-        self.reader.begin();
+        self.reader.begin(list);
         let mut line = Vec::new();
         for number in 1u64.. {
             if !next(&mut reader, &mut line).map_err(|error| reason(&error))? {

@@ -10,8 +10,10 @@
 //! Columns are cut here and not by a reader of CSV: names, which come after the digests, have lone quotation marks in
 //! lists of the NSRL, and to such a reader all lines up to the next of them are one field.
 
-use manyhash::{Algorithm, Function};
+use crate::lists::bare;
+use manyhash::Function;
 use std::cmp::Reverse;
+use std::ffi::OsStr;
 use std::iter;
 
 /// What a line says.
@@ -33,12 +35,17 @@ pub(super) struct Reader {
     function: Option<Function>,
     /// Which column they are in, where the list names columns, if there is one for them.
     columns: Option<Option<usize>>,
+    /// Whose digests bare digits are, by the name of the list.
+    named: Option<Function>,
+    /// Whether the function was asked for, so that names of lists do not count.
+    is_asked_for: bool,
+    is_guess: bool,
 }
 
 impl Reader {
     /// For this function, or else the one that the first line is of.
     pub(super) fn new(function: Option<Function>) -> Self {
-        Reader { function, columns: None }
+        Reader { function, columns: None, named: None, is_asked_for: function.is_some(), is_guess: false }
     }
 
     /// What digests are of, if that is known.
@@ -46,9 +53,14 @@ impl Reader {
         self.function
     }
 
-    /// Another list begins.
-    pub(super) fn begin(&mut self) {
-        self.columns = None;
+    /// Whether nothing says what digests are of but the number of their digits.
+    pub(super) fn is_guess(&self) -> bool {
+        self.is_guess
+    }
+
+    /// Another list begins, of this name.
+    pub(super) fn begin(&mut self, list: &OsStr) {
+        (self.columns, self.named) = (None, bare::named(list).filter(|_| !self.is_asked_for));
     }
 
     /// What a line says, which has no newline.
@@ -96,11 +108,16 @@ impl Reader {
             return Record::Unreadable;
         }
         let fits = |function: Function| digits.len() == 2 * function.digest_bytes();
-        let function = match (tag, self.function) {
-            (Some(tag), _) => Some(tag),
-            // Functions with digests of the same length are told apart by tags only.
+        let function = match (tag.or_else(|| bare::told(self.named, digits.len())), self.function) {
+            (Some(told), _) => Some(told),
+            // Functions with digests of the same length are told apart by nothing else.
             (None, Some(function)) if fits(function) => Some(function),
-            (None, _) => usual(digits.len()),
+            (None, None) => {
+                let guess = bare::guess(digits.len());
+                self.is_guess = guess.is_some();
+                guess
+            }
+            (None, Some(_)) => bare::guess(digits.len()),
         };
         match function {
             Some(function) if fits(function) => match *self.function.get_or_insert(function) {
@@ -110,19 +127,6 @@ impl Reader {
             _ => Record::Unreadable,
         }
     }
-}
-
-/// What so many digits are of, where nothing says it.
-fn usual(digits: usize) -> Option<Function> {
-    Some(match digits {
-        32 => Algorithm::Md5.into(),
-        40 => Algorithm::Sha1.into(),
-        56 => Algorithm::Sha224.into(),
-        64 => Algorithm::Sha256.into(),
-        96 => Algorithm::Sha384.into(),
-        128 => Algorithm::Sha512.into(),
-        _ => return None,
-    })
 }
 
 /// The function and the digits of a line with a tag.
@@ -207,6 +211,31 @@ mod tests {
     }
 
     #[test]
+    fn what_is_guessed() {
+        for (list, line, expected) in [
+            ("list", SHA256, ("sha256", true)),
+            ("B3SUMS", SHA256, ("blake3", false)),
+            ("B3SUMS", MD5, ("md5", true)),
+            ("list", &format!("SHA256 (a) = {SHA256}"), ("sha256", false)),
+        ] {
+            let mut reader = Reader::new(None);
+            reader.begin(list.as_ref());
+            assert!(matches!(reader.read(line.as_bytes()), Record::Digest(_)));
+            let function = reader.function().expect("it is known").to_string();
+            assert_eq!((function.as_str(), reader.is_guess()), expected);
+        }
+        let mut reader = Reader::new(Some(function("sm3")));
+        reader.begin("x.b3".as_ref());
+        assert_eq!((reader.read(SHA256.as_bytes()), reader.is_guess()), (Record::Digest(SHA256.as_bytes()), false));
+        // A list that says more than the first one did.
+        let mut reader = Reader::new(None);
+        reader.begin("list".as_ref());
+        assert_eq!(reader.read(SHA256.as_bytes()), Record::Digest(SHA256.as_bytes()));
+        reader.begin("x.b3".as_ref());
+        assert_eq!(reader.read(SHA256.as_bytes()), Record::Foreign(function("blake3")));
+    }
+
+    #[test]
     fn lines_with_a_tag() {
         assert_eq!(read(None, "MD5 (a) = <md5>"), "md5");
         assert_eq!(read(None, "SHA2-256(a)= <sha256>"), "sha256");
@@ -258,7 +287,7 @@ mod tests {
         assert_eq!(reader.read(MD5.as_bytes()), Record::Digest(MD5.as_bytes()));
         assert_eq!(reader.read(SHA1.as_bytes()), Record::Foreign(function("sha1")));
         assert_eq!(reader.read(b"%%%% size,sha1,filename"), Record::Foreign(function("sha1")));
-        reader.begin();
+        reader.begin("list".as_ref());
         assert_eq!(reader.read(b"sha1,md5"), Record::Nothing);
         assert_eq!(reader.read(format!("{SHA1},{MD5}").as_bytes()), Record::Digest(MD5.as_bytes()));
     }

@@ -1,7 +1,9 @@
 //! The manifests of bags, RFC 8493, section 2.1.3: `HEX NAME`, with any number of spaces and tabs between.
 //!
 //! In names `%0A`, `%0D` and `%25` stand for a newline, a carriage return and a percent sign, and no other escape is one.
-//! They are below the directory of the bag, which the manifest is in.
+//! They are below the directory of the bag, which the manifest is in. Not all who write bags know of the escapes
+//! (bagit.py 1.9 does not): where there is no file of the name that is meant, and one of the name as it is listed, that
+//! one is taken.
 
 use super::line::skip_white;
 use super::{Entry, digest, split_hex};
@@ -35,12 +37,16 @@ fn short(name: &str) -> String {
     name.chars().filter(char::is_ascii_alphanumeric).collect()
 }
 
-/// What a line says; none if it is improperly formatted, or its name leads out of the bag.
-pub fn entry(function: Function, line: &[u8]) -> Option<Entry> {
+/// What a line says; none if it is improperly formatted, or its name leads out of the bag. Whether the bag has a file of
+/// some name is asked where a name may be meant as it is.
+pub fn entry(function: Function, line: &[u8], is_there: impl Fn(&[u8]) -> bool) -> Option<Entry> {
     let (hex, rest) = split_hex(line);
     let digest = digest(function, hex)?;
-    let (b' ' | b'\t', name) = rest.split_first()? else { return None };
-    Some(Entry { name: unescape(name)?, size: None, digests: vec![(function, digest)] })
+    let (b' ' | b'\t', listed) = rest.split_first()? else { return None };
+    let literal = literal(listed);
+    let meant = unescape(listed).filter(|name| literal == name || is_there(name) || !is_there(literal));
+    let name = meant.or_else(|| is_name(literal).then(|| literal.to_vec()))?;
+    Some(Entry { name, size: None, digests: vec![(function, digest)] })
 }
 
 /// Appends a name as a line has it; whether it has one.
@@ -55,10 +61,16 @@ pub(super) fn escape(name: &[u8], line: &mut Vec<u8>) -> bool {
     unescape(&line[start..]).as_deref() == Some(name)
 }
 
-fn unescape(name: &[u8]) -> Option<Vec<u8>> {
-    let name = skip_white(name);
+/// The name of a line as it is.
+fn literal(listed: &[u8]) -> &[u8] {
+    let name = skip_white(listed);
     // The asterisk of md5sum, where it can be nothing else: section 6.1.3 has bags with it.
-    let mut rest = name.strip_prefix(b"*").filter(|name| name.starts_with(b"data/")).unwrap_or(name);
+    name.strip_prefix(b"*").filter(|name| name.starts_with(b"data/")).unwrap_or(name)
+}
+
+/// The name that a line means, if it is one.
+fn unescape(listed: &[u8]) -> Option<Vec<u8>> {
+    let mut rest = literal(listed);
     let mut name = Vec::with_capacity(rest.len());
     while let Some((&byte, after)) = rest.split_first() {
         let escape =
@@ -67,8 +79,13 @@ fn unescape(name: &[u8]) -> Option<Vec<u8>> {
         name.push(byte);
         rest = after;
     }
+    is_name(&name).then_some(name)
+}
+
+/// Whether it is a name in the bag.
+fn is_name(name: &[u8]) -> bool {
     let leads_out = name.starts_with(b"/") || name.split(|&byte| byte == b'/').any(|part| part == b"..");
-    (!name.is_empty() && !name.contains(&0) && !leads_out).then_some(name)
+    !name.is_empty() && !name.contains(&0) && !leads_out
 }
 
 #[cfg(test)]
@@ -101,7 +118,8 @@ mod tests {
     fn names_of_files() {
         let name = |line: &str| {
             let line = format!("d41d8cd98f00b204e9800998ecf8427e{line}");
-            entry(Algorithm::Md5.into(), line.as_bytes()).map(|entry| String::from_utf8(entry.name).expect("UTF-8"))
+            entry(Algorithm::Md5.into(), line.as_bytes(), |_| false)
+                .map(|entry| String::from_utf8(entry.name).expect("UTF-8"))
         };
         for (line, expected) in [
             (" data/a b ", "data/a b "),
@@ -116,6 +134,18 @@ mod tests {
         for line in ["", " ", "data/a", "00 data/a", " /data/a", " data/../../a", " ..", " data/\0"] {
             assert_eq!(name(line), None, "{line}");
         }
+    }
+
+    #[test]
+    fn names_as_they_are() {
+        let line = b"d41d8cd98f00b204e9800998ecf8427e  data/100%25";
+        let name = |there: &[&str]| {
+            let is_there = |name: &[u8]| there.iter().any(|there| there.as_bytes() == name);
+            String::from_utf8(entry(Algorithm::Md5.into(), line, is_there).expect("a line").name).expect("UTF-8")
+        };
+        let (meant, literal) = ("data/100%", "data/100%25");
+        assert_eq!((name(&[]), name(&[meant]), name(&[meant, literal])), (meant.into(), meant.into(), meant.into()));
+        assert_eq!(name(&[literal]), literal);
     }
 
     #[test]

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! The second line names the columns, and the last of them, the name of the file, takes the rest of a line. Nothing in
-//! it is escaped.
+//! it is escaped. A carriage return at its end belongs to it, unless the first line ends in one too.
 
 use super::{Entry, digest};
 use manyhash::Function;
@@ -43,6 +43,12 @@ impl Columns {
         Some(Columns(columns.collect()))
     }
 
+    /// The functions whose digests the columns have.
+    pub(super) fn functions(&self) -> Vec<Function> {
+        let function = |column: &Column| if let Column::Digest(function) = column { Some(*function) } else { None };
+        self.0.iter().filter_map(function).collect()
+    }
+
     /// What a line says, of the functions that `takes` has; none if it is improperly formatted or has no digest of them.
     pub fn entry(&self, line: &[u8], takes: impl Fn(Function) -> bool) -> Option<Entry> {
         let mut cells = line.splitn(self.0.len() + 1, |&byte| byte == b',');
@@ -74,8 +80,7 @@ pub(super) fn header(functions: &[Function]) -> Vec<u8> {
 
 /// Whether a line can hold this name.
 pub(super) fn can_hold(name: &[u8]) -> bool {
-    // One at the end would be taken for the end of the line.
-    !name.contains(&b'\n') && !name.ends_with(b"\r")
+    !name.contains(&b'\n')
 }
 
 #[cfg(test)]

@@ -48,7 +48,35 @@ struct Listed {
     name_hex: Option<String>,
     size: Option<u64>,
     algorithm: String,
-    digest: String,
+    digest: Option<String>,
+    /// Why there is no digest.
+    error: Option<String>,
+}
+
+/// What says what a list without files is of, in which no other object does.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NoFiles {
+    /// Always 0.
+    files: u64,
+    algorithms: Vec<String>,
+}
+
+/// The line of a list without files, whose digests would be of these functions.
+///
+/// # Errors
+/// As [`line`].
+pub(super) fn no_files(functions: &[Function]) -> io::Result<Vec<u8>> {
+    let algorithms = functions.iter().map(Function::to_string).collect();
+    let mut line = serde_json::to_vec(&NoFiles { files: 0, algorithms })?;
+    line.push(b'\n');
+    Ok(line)
+}
+
+/// The functions that a line without files is of, if it is one.
+pub(super) fn functions_without_files(line: &[u8]) -> Option<Vec<Function>> {
+    let NoFiles { files: 0, algorithms } = serde_json::from_slice(line).ok()? else { return None };
+    algorithms.iter().map(|name| name.parse().ok()).collect()
 }
 
 /// The line of a file: its digest, or why it has none; and if it was checked, what came of that.
@@ -95,29 +123,39 @@ pub(super) fn is_object(line: &[u8]) -> bool {
     line.starts_with(b"{")
 }
 
-/// What a line says; none if it is improperly formatted, or has no digest.
-pub(super) fn entry(line: &[u8]) -> Option<Entry> {
-    let Listed { name, name_hex, size, algorithm, digest: hex } = serde_json::from_slice(line).ok()?;
+/// What a line says, if it is on a digest: an entry, or nothing if it is improperly formatted. A file that could not be
+/// read has none.
+pub(super) fn read(line: &[u8]) -> Option<Option<Entry>> {
+    match serde_json::from_slice(line) {
+        Ok(Listed { digest: None, error: Some(_), .. }) => None,
+        Ok(listed) => Some(entry(listed)),
+        Err(_) if functions_without_files(line).is_some() => None,
+        Err(_) => Some(None),
+    }
+}
+
+fn entry(Listed { name, name_hex, size, algorithm, digest: hex, .. }: Listed) -> Option<Entry> {
     let name = match name_hex {
         Some(hex) => HEXLOWER_PERMISSIVE.decode(hex.as_bytes()).ok()?,
         None => name.into_bytes(),
     };
     let function = algorithm.parse().ok()?;
-    let digest = digest(function, hex.as_bytes())?;
+    let digest = digest(function, hex?.as_bytes())?;
     let is_name = !name.is_empty() && !name.contains(&0);
     is_name.then(|| Entry { name, size, digests: vec![(function, digest)] })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::entry;
+    use super::{functions_without_files, no_files, read};
+    use manyhash::{Algorithm, Other};
 
     #[test]
     fn objects() {
         let name = |name: &str| {
             let line =
                 format!(r#"{{{name}, "algorithm": "CRC32", "digest": "352441C2", "status": "ok", "more": [{{}}]}}"#);
-            entry(line.as_bytes()).map(|entry| entry.name)
+            read(line.as_bytes()).expect("an object on a digest").map(|entry| entry.name)
         };
         assert_eq!(name(r#""name": "a\nb""#).as_deref(), Some(&b"a\nb"[..]));
         assert_eq!(name(r#""name": "\ufffd", "name_hex": "78FF", "size": 3"#).as_deref(), Some(&b"x\xff"[..]));
@@ -132,8 +170,17 @@ mod tests {
         ] {
             assert_eq!(name(wrong), None, "{wrong}");
         }
-        for line in ["{", r#"{"name": "a", "algorithm": "crc32", "error": "Permission denied"}"#] {
-            assert_eq!(entry(line.as_bytes()), None);
+        for line in ["{", r#"{"name": "a", "algorithm": "crc32"}"#, r#"{"files": 1, "algorithms": []}"#] {
+            assert_eq!(read(line.as_bytes()), Some(None));
         }
+        assert_eq!(read(br#"{"name": "a", "algorithm": "crc32", "error": "Permission denied"}"#), None);
+    }
+
+    #[test]
+    fn a_list_without_files() {
+        let functions = [Algorithm::Md5.into(), Other::Blake3.into()];
+        let line = no_files(&functions).expect("a line");
+        assert_eq!(line, b"{\"files\":0,\"algorithms\":[\"md5\",\"blake3\"]}\n");
+        assert_eq!((functions_without_files(&line), read(&line)), (Some(functions.to_vec()), None));
     }
 }

@@ -15,6 +15,9 @@ pub struct Line {
     pub number: u64,
     /// What it says; if it is improperly formatted, the function that it should be of, where that is one.
     pub entry: Result<Entry, Option<Function>>,
+    /// Whether it does not say whose digest it has, nor does the name of the list: the function is the usual one with
+    /// digests of that length.
+    pub is_guess: bool,
 }
 
 /// The lines of a list.
@@ -29,6 +32,8 @@ pub struct List<'a> {
     bag: Option<PathBuf>,
     line: Vec<u8>,
     number: u64,
+    /// Whether no line yet says anything.
+    is_beginning: bool,
     read: io::Result<()>,
 }
 
@@ -37,7 +42,10 @@ enum Format {
     /// They are what they look like.
     Lines,
     /// The columns of the rows, once they are known.
-    Hashdeep(Option<hashdeep::Columns>),
+    Hashdeep {
+        columns: Option<hashdeep::Columns>,
+        ends_in_crlf: bool,
+    },
     Sfv,
     Bag(Function),
 }
@@ -48,8 +56,7 @@ impl Format {
         if let Some(function) = bagit::function(name) {
             return Format::Bag(function);
         }
-        let is_sfv = Path::new(name).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("sfv"));
-        if is_sfv { Format::Sfv } else { Format::Lines }
+        if sfv::is_named(name) { Format::Sfv } else { Format::Lines }
     }
 }
 
@@ -67,12 +74,14 @@ impl<'a> List<'a> {
     /// The list of this name, which these are the bytes of.
     pub fn new(name: &OsStr, reader: Box<dyn Read + Send>, parser: &'a mut Parser) -> Self {
         let format = if parser.accepted.is_wide() { Format::of(name) } else { Format::Lines };
+        parser.begin(name);
         let bag = match format {
             Format::Bag(_) => Some(Path::new(name).parent().unwrap_or(Path::new("")).to_owned()),
             _ => None,
         };
         let reader = BufReader::with_capacity(64 * 1024, reader);
-        List { parser, format, reader, is_stdin: false, bag, line: Vec::new(), number: 0, read: Ok(()) }
+        let (line, number) = (Vec::new(), 0);
+        List { parser, format, reader, is_stdin: false, bag, line, number, is_beginning: true, read: Ok(()) }
     }
 
     /// Whether lines may have digests of different functions.
@@ -95,21 +104,41 @@ impl<'a> List<'a> {
 
     /// What the line just read says, if it is no comment and not empty: an entry, or nothing.
     fn parse(&mut self) -> Option<Option<Entry>> {
-        let line = self.line.strip_suffix(b"\n").unwrap_or(&self.line);
-        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        let whole = self.line.strip_suffix(b"\n").unwrap_or(&self.line);
+        let without_return = whole.strip_suffix(b"\r").unwrap_or(whole);
         let accepted = self.parser.accepted;
-        if self.number == 1 && line == hashdeep::FIRST && matches!(self.format, Format::Lines) && accepted.is_wide() {
-            self.format = Format::Hashdeep(None);
+        if self.number == 1
+            && without_return == hashdeep::FIRST
+            && matches!(self.format, Format::Lines)
+            && accepted.is_wide()
+        {
+            self.format = Format::Hashdeep { columns: None, ends_in_crlf: without_return != whole };
         }
-        if line.is_empty() || self.is_comment(line) {
+        // A name of hashdeep's may end in a carriage return, and nothing says so but the ends of other lines.
+        let line = if let Format::Hashdeep { ends_in_crlf: false, .. } = self.format { whole } else { without_return };
+        if line.is_empty() {
             return None;
         }
+        if self.is_beginning && matches!(self.format, Format::Lines) && accepted == Accepted::Only(sfv::FUNCTION) {
+            let is_sfv = sfv::is_comment(line) || sfv::entry(line).is_some() && self.parser.parse(line).is_none();
+            self.format = if is_sfv { Format::Sfv } else { Format::Lines };
+        }
+        if self.is_comment(line) {
+            return None;
+        }
+        self.is_beginning = false;
         let entry = match &mut self.format {
-            Format::Lines if accepted.is_wide() && json::is_object(line) => json::entry(line),
+            Format::Lines if accepted.is_wide() && json::is_object(line) => json::read(line)?,
             Format::Lines => self.parser.parse(line),
             Format::Sfv => sfv::entry(line),
-            Format::Bag(function) => bagit::entry(*function, line),
-            Format::Hashdeep(columns) if line.starts_with(hashdeep::HEADER) => {
+            Format::Bag(function) => {
+                let is_there = |name: &[u8]| {
+                    let below = |bag: &PathBuf| Some(bag.join(crate::name::from_bytes(name.to_vec()).ok()?));
+                    self.bag.as_ref().and_then(below).is_some_and(|path| path.symlink_metadata().is_ok())
+                };
+                bagit::entry(*function, line, is_there)
+            }
+            Format::Hashdeep { columns, .. } if line.starts_with(hashdeep::HEADER) => {
                 // Lists that were put behind one another are good if they have the same columns. Others in the middle of a
                 // list may be what the name of a file makes of it.
                 let these = hashdeep::Columns::parse(line);
@@ -119,7 +148,7 @@ impl<'a> List<'a> {
                 }
                 return if is_header { None } else { Some(None) };
             }
-            Format::Hashdeep(columns) => {
+            Format::Hashdeep { columns, .. } => {
                 columns.as_ref().and_then(|columns| columns.entry(line, |function| accepted.takes(function)))
             }
         };
@@ -131,7 +160,7 @@ impl<'a> List<'a> {
     fn is_comment(&self, line: &[u8]) -> bool {
         match self.format {
             // Only at the very beginning does `#` begin a comment: elsewhere it may belong to a name.
-            Format::Lines | Format::Hashdeep(_) => line.starts_with(b"#"),
+            Format::Lines | Format::Hashdeep { .. } => line.starts_with(b"#"),
             Format::Sfv => sfv::is_comment(line),
             Format::Bag(_) => false,
         }
@@ -150,7 +179,8 @@ impl Iterator for List<'_> {
                     self.number += 1;
                     if let Some(entry) = self.parse() {
                         let entry = entry.ok_or_else(|| self.parser.function());
-                        return Some(Line { number: self.number, entry });
+                        let is_guess = matches!(self.format, Format::Lines) && self.parser.is_guess();
+                        return Some(Line { number: self.number, entry, is_guess });
                     }
                 }
                 Err(error) => self.read = Err(error),

@@ -2,9 +2,16 @@
 
 use super::{Entry, digest};
 use manyhash::{Function, Other};
+use std::ffi::OsStr;
+use std::path::Path;
 
 /// Whose digests they are.
 pub(super) const FUNCTION: Function = Function::Other(Other::Crc32);
+
+/// Whether a list of this name is SFV.
+pub(super) fn is_named(list: &OsStr) -> bool {
+    Path::new(list).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("sfv"))
+}
 
 /// Whether this line is a comment.
 pub(super) fn is_comment(line: &[u8]) -> bool {

@@ -1,22 +1,28 @@
 //! Lines with digits and a name, in all forms.
 //!
 //! Beside those that the tools of coreutils read, which [`line`](super::line) describes, there are
-//! - md5deep's with sizes, `   SIZE  HEX  NAME`;
+//! - md5deep's with sizes, `   SIZE  HEX  NAME`, and with commas, `HEX,NAME` and `   SIZE, HEX,NAME`;
+//! - rclone's in base64, of either alphabet;
 //! - tags of all functions here, also as `openssl dgst` and RHash spell them;
 //! - those of `cksum` without options, `CRC SIZE NAME`, both numbers decimal and the name as it is.
 
-use super::cksum::is_legacy;
+use super::cksum::{is_base64, is_legacy};
 use super::line::{Separators, before_nul, digest_or_base64, skip_white, tag, tagged};
-use super::{Entry, digest, split_hex};
+use super::{Entry, bare, digest, split_hex};
 use crate::escape::unescape;
-use manyhash::{Algorithm, Digest, Function, Other};
+use manyhash::{Digest, Function, Other};
+use std::ffi::OsStr;
 
 /// Reads lines of lists.
 #[derive(Clone, Debug)]
 pub(super) struct Parser {
     /// Whose digests are read, if not those of all functions.
     only: Option<Function>,
+    /// Whose digests bare digits are, by the name of the list.
+    named: Option<Function>,
     separators: Separators,
+    /// Whether the function of the last line is a guess by the number of its digits.
+    is_guess: bool,
 }
 
 /// What a line says, as it stands there.
@@ -25,15 +31,27 @@ struct Listed<'a> {
     digest: Digest,
     name: &'a [u8],
     size: Option<u64>,
+    is_guess: bool,
 }
 
 impl Parser {
     pub(super) fn new(only: Option<Function>) -> Self {
-        Parser { only, separators: Separators::default() }
+        Parser { only, named: None, separators: Separators::default(), is_guess: false }
+    }
+
+    /// A list of this name begins.
+    pub(super) fn begin(&mut self, list: &OsStr) {
+        self.named = bare::named(list);
+    }
+
+    /// Whether the function of the last line is a guess.
+    pub(super) fn is_guess(&self) -> bool {
+        self.is_guess
     }
 
     /// What a line says, which has no newline; none if it is improperly formatted.
     pub(super) fn parse(&mut self, line: &[u8]) -> Option<Entry> {
+        self.is_guess = false;
         if let Some(entry) = self.crc(line) {
             return Some(entry);
         }
@@ -42,13 +60,14 @@ impl Parser {
             Some(line) => (true, line),
             None => (false, line),
         };
-        let Listed { function, digest, name, size } = match function_of_tag(line) {
+        let Listed { function, digest, name, size, is_guess } = match function_of_tag(line) {
             Some((function, rest)) => {
                 let (digits, name) = tagged(rest)?;
-                Listed { function, digest: digest_or_base64(function, digits)?, name, size: None }
+                Listed { function, digest: digest_or_base64(function, digits)?, name, size: None, is_guess: false }
             }
             None => self.untagged(line).or_else(|| self.sized(line))?,
         };
+        self.is_guess = is_guess;
         let name = if escaped { unescape(name)? } else { before_nul(name).to_vec() };
         Some(Entry { name, size, digests: vec![(function, digest)] })
     }
@@ -56,16 +75,46 @@ impl Parser {
     /// What a line without a tag says.
     fn untagged<'a>(&mut self, line: &'a [u8]) -> Option<Listed<'a>> {
         let (hex, rest) = split_hex(line);
-        let function = self.bare(hex.len())?;
-        let (b' ' | b'\t', name) = rest.split_first()? else { return None };
+        let Some((b' ' | b'\t', name)) = rest.split_first() else {
+            return self.with_comma(line).or_else(|| self.in_base64(line));
+        };
+        let (function, is_guess) = self.bare(hex.len() / 2)?;
         let (digest, name) = (digest(function, hex)?, self.separators.name(name)?);
-        Some(Listed { function, digest, name, size: None })
+        Some(Listed { function, digest, name, size: None, is_guess })
+    }
+
+    /// What a line says that has a comma between digits and name.
+    fn with_comma<'a>(&self, line: &'a [u8]) -> Option<Listed<'a>> {
+        let (hex, rest) = split_hex(line);
+        let name = rest.strip_prefix(b",").filter(|name| !name.is_empty())?;
+        let (function, is_guess) = self.bare(hex.len() / 2)?;
+        Some(Listed { function, digest: digest(function, hex)?, name, size: None, is_guess })
+    }
+
+    /// What a line without a tag says whose digits are base64.
+    fn in_base64<'a>(&mut self, line: &'a [u8]) -> Option<Listed<'a>> {
+        let (digits, rest) = line.split_at(line.iter().position(|byte| matches!(byte, b' ' | b'\t'))?);
+        let padding = digits.iter().rev().take_while(|byte| **byte == b'=').count();
+        let bytes = (digits.len() / 4 * 3).checked_sub(padding)?;
+        // rclone has the alphabet for URLs.
+        let usual = |byte: &u8| match byte {
+            b'-' => b'+',
+            b'_' => b'/',
+            byte => *byte,
+        };
+        let digits: Vec<u8> = digits.iter().map(usual).collect();
+        let (function, is_guess) = self.bare(bytes).filter(|_| is_base64(&digits, bytes))?;
+        let digest = Digest::from_base64(&digits).ok()?;
+        Some(Listed { function, digest, name: self.separators.name(&rest[1..])?, size: None, is_guess })
     }
 
     /// What a line without a tag says that begins with the size of the file.
     fn sized<'a>(&mut self, line: &'a [u8]) -> Option<Listed<'a>> {
         let (size, rest) = number(line)?;
-        let listed = self.untagged(rest.strip_prefix(b"  ")?)?;
+        let listed = match rest.strip_prefix(b"  ") {
+            Some(rest) => self.untagged(rest)?,
+            None => self.with_comma(rest.strip_prefix(b", ")?)?,
+        };
         Some(Listed { size: Some(size), ..listed })
     }
 
@@ -83,25 +132,28 @@ impl Parser {
         Some(Entry { name: name.to_vec(), size: Some(size), digests: vec![(function, digest)] })
     }
 
-    /// Whose digest so many digits are, where nothing else says so. The sums of old have no such lines.
-    fn bare(&self, digits: usize) -> Option<Function> {
-        use Algorithm::{Md5, Sha1, Sha224, Sha256, Sha384, Sha512};
-        let fits = |function: &Function| 2 * function.digest_bytes() == digits;
-        match self.only {
-            Some(function) => Some(function).filter(|function| fits(function) && !is_legacy(*function)),
-            None => [Sha256, Md5, Sha1, Sha224, Sha384, Sha512].map(Function::Lanes).into_iter().find(fits),
-        }
+    /// Whose digest so many bytes are, where the line does not say it, and whether that is a guess. The sums of old have
+    /// no such lines.
+    fn bare(&self, bytes: usize) -> Option<(Function, bool)> {
+        let told = match self.only {
+            Some(function) => {
+                return (function.digest_bytes() == bytes && !is_legacy(function)).then_some((function, false));
+            }
+            None => bare::told(self.named, 2 * bytes),
+        };
+        told.map(|function| (function, false)).or_else(|| Some((bare::guess(2 * bytes)?, true)))
     }
 }
 
 /// The function whose tag a line begins with, and the rest of the line.
 fn function_of_tag(line: &[u8]) -> Option<(Function, &[u8])> {
     let end = line.iter().position(|&byte| byte == b'(')?;
-    let head = line[..end].strip_suffix(b" ").unwrap_or(&line[..end]);
+    // RHash makes tags the same length.
+    let head = line[..end].trim_ascii_end();
     let function: Function = str::from_utf8(head).ok()?.parse().ok()?;
     // Tags are in capitals, whoever spells them, but for the one letter that b2sum and cksum leave small.
     let is_tag = head == tag(function).as_bytes() || !head.iter().any(u8::is_ascii_lowercase);
-    is_tag.then(|| (function, &line[head.len()..]))
+    is_tag.then(|| (function, skip_white(&line[head.len()..])))
 }
 
 /// The decimal number that a line begins with, and the rest of it.
@@ -125,6 +177,23 @@ mod tests {
         for line in ["18446744073709551616  HEX  a", "3 HEX  a", "3  HEX a", "  HEX  a", "-3  HEX  a", "3  3  HEX  a"] {
             assert_eq!(size(&mut parser, line), None, "{line}");
         }
+    }
+
+    #[test]
+    fn guesses() {
+        let mut parser = Parser::new(None);
+        let mut guess = |list: &str, line: &str| {
+            parser.begin(list.as_ref());
+            let entry = parser.parse(line.replace("HEX", HEX).as_bytes()).expect("a line");
+            (entry.digests[0].0.to_string(), parser.is_guess())
+        };
+        assert_eq!(guess("list", "HEXHEX  a"), ("sha256".into(), true));
+        assert_eq!(guess("list", "HEX,a"), ("md5".into(), true));
+        assert_eq!(guess("list", "lcsL_Sl3x2EpjZYk5LTUxyo5l0o=  a"), ("sha1".into(), true));
+        assert_eq!(guess("list", "MD5 (a) = HEX"), ("md5".into(), false));
+        assert_eq!(guess("list", "1219131554 3 a"), ("crc".into(), false));
+        assert_eq!(guess("B3SUMS", "HEXHEX  a"), ("blake3".into(), false));
+        assert_eq!(guess("B3SUMS", "HEX  a"), ("md5".into(), true));
     }
 
     #[test]
@@ -161,6 +230,12 @@ mod tests {
             ("HEX  md5 (a) = HEX", "md5"),
             ("HEXHEX  a", "sha256"),
             ("HEXHEXHEX  a", "sha384"),
+            ("MD5   (a) = HEX", "md5"),
+            ("HEX,a", "md5"),
+            ("  3, HEX,a", "md5"),
+            ("1B2M2Y8AsgTpgAmY7PhCfg==  a", "md5"),
+            ("lcsL_Sl3x2EpjZYk5LTUxyo5l0o=  a", "sha1"),
+            ("lcsL/Sl3x2EpjZYk5LTUxyo5l0o=  a", "sha1"),
         ] {
             assert_eq!(function(line).as_deref(), Some(expected), "{line}");
         }
@@ -173,6 +248,9 @@ mod tests {
             "352441C2  a",
             "4294967296 3 a",
             "1 3 ",
+            "HEX,",
+            "1B2M2Y8AsgTpgAmY7PhCfg=  a",
+            "1B2M2Y8AsgTpgAmY7PhCfh==  a",
         ] {
             assert_eq!(function(line), None, "{line}");
         }

@@ -2,11 +2,10 @@
 
 use super::line::tag;
 use super::style::Style;
-use super::{Entry, bagit, hashdeep, json};
+use super::{Entry, bagit, bare, hashdeep, json, kept, sfv};
 use manyhash::{Digest, Function};
-use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read};
-use std::path::Path;
+use std::ffi::OsStr;
+use std::io;
 use thiserror::Error;
 
 /// A format that is written.
@@ -25,29 +24,22 @@ pub enum Format {
 }
 
 impl Format {
-    /// That of a list that is there, by its name and its first line; a list of no format that is written is as one of
-    /// coreutils.
-    ///
-    /// # Errors
-    /// If it cannot be read.
-    pub fn of_list(path: &Path) -> io::Result<Self> {
-        if bagit::function(path.as_os_str()).is_some() {
-            return Ok(Format::Bagit);
-        }
-        let mut line = Vec::new();
-        // No name is as long.
-        BufReader::new(File::open(path)?.take(1 << 16)).read_until(b'\n', &mut line)?;
-        let is_bsd = |line: &[u8]| {
-            let begins = line.first().is_some_and(u8::is_ascii_uppercase) && line.windows(2).any(|text| text == b" (");
-            begins && line.windows(4).any(|text| text == b") = ")
-        };
-        Ok(match line.strip_prefix(b"\\").unwrap_or(&line) {
-            line if line.starts_with(hashdeep::FIRST) => Format::Hashdeep,
-            [b'{', ..] => Format::Json,
-            line if is_bsd(line) => Format::Bsd,
-            _ => Format::Gnu,
-        })
+    /// The one that is written where none is asked for, with digests of these functions, to a list of this name: lines of
+    /// coreutils if those say whose digests they have.
+    pub fn usual(functions: &[Function], list: Option<&OsStr>) -> Self {
+        let is_told = matches!(functions, [function] if is_told(*function, list));
+        if is_told { Format::Gnu } else { Format::Bsd }
     }
+
+    /// Whether its lists have comments, which begin with `#`.
+    pub fn has_comments(self) -> bool {
+        matches!(self, Format::Gnu | Format::Bsd | Format::Hashdeep)
+    }
+}
+
+/// Whether bare digits of this function are taken for it, in a list of this name.
+fn is_told(function: Function, list: Option<&OsStr>) -> bool {
+    bare::function(list.and_then(bare::named), 2 * function.digest_bytes()) == Some(function)
 }
 
 /// Writes entries as lines of a list.
@@ -57,10 +49,22 @@ pub struct Writer {
     functions: Vec<Function>,
 }
 
-/// Why a list cannot be of several functions.
+/// Why a list cannot be of some functions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
-#[error("a list of this format has one algorithm; take bsd, hashdeep or json for several")]
-pub struct OneFunction;
+pub enum Unsuitable {
+    /// It does not tell them apart.
+    #[error("a list of this format has one algorithm; take bsd, hashdeep or json for several")]
+    Several,
+    /// It does not say whose digests it has, and they would be taken for another's or for nothing.
+    #[error(
+        "a list of this format does not say that its digests are of {0}; take bsd, hashdeep or json, or write it to a \
+         file whose name ends in .{0}"
+    )]
+    Untold(Function),
+    /// Its name says that it is of another format.
+    #[error("a file of this name is read as {0}; take another name{1}")]
+    Name(&'static str, &'static str),
+}
 
 /// Why a list cannot have an entry. Who says so names the file.
 #[derive(Debug, Error)]
@@ -80,14 +84,23 @@ pub enum Unwritable {
 }
 
 impl Writer {
-    /// Of a list with digests of these functions.
+    /// Of a list with digests of these functions, which may have a name.
     ///
     /// # Errors
-    /// If there are several, and the format tells them not apart.
-    pub fn new(format: Format, functions: Vec<Function>) -> Result<Self, OneFunction> {
-        match format {
-            Format::Gnu | Format::Bagit if functions.len() != 1 => Err(OneFunction),
-            _ => Ok(Writer { format, functions }),
+    /// If the format does not say whose digests they are, or the name would have it read as another format.
+    pub fn new(format: Format, functions: Vec<Function>, list: Option<&OsStr>) -> Result<Self, Unsuitable> {
+        if list.is_some_and(sfv::is_named) {
+            return Err(Unsuitable::Name("SFV", ""));
+        }
+        if format != Format::Bagit && list.and_then(bagit::function).is_some() {
+            return Err(Unsuitable::Name("the manifest of a bag", ", or the format bagit"));
+        }
+        match (format, &functions[..]) {
+            (Format::Gnu, [function]) if !is_told(*function, list) => Err(Unsuitable::Untold(*function)),
+            (Format::Gnu | Format::Bagit, [_]) | (Format::Bsd | Format::Hashdeep | Format::Json, _) => {
+                Ok(Writer { format, functions })
+            }
+            (Format::Gnu | Format::Bagit, _) => Err(Unsuitable::Several),
         }
     }
 
@@ -97,6 +110,14 @@ impl Writer {
             Format::Hashdeep => hashdeep::header(&self.functions),
             Format::Gnu | Format::Bsd | Format::Json | Format::Bagit => Vec::new(),
         }
+    }
+
+    /// What a list without files has after its header.
+    ///
+    /// # Errors
+    /// None that names of functions could cause.
+    pub fn no_files(&self) -> io::Result<Vec<u8>> {
+        kept::no_files(self.format, &self.functions)
     }
 
     /// The lines of an entry, with its digests of the list's functions in their order.

@@ -14,7 +14,12 @@ use std::thread;
 /// Write a manifest of the files in DIR.
 ///
 /// Digests that the cache has of files that have not changed are taken from there, so that one that was interrupted goes on
-/// where it was; --no-cache reads every file.
+/// where it was; --no-cache reads every file. The cache keeps no digest of a file that changed less than 40 s ago, nor of
+/// one on a file system whose times do not tell every change: see --trust-times.
+///
+/// In names of a bag `%`, newline and carriage return are %25, %0A and %0D, as RFC 8493 has it; bagit.py 1.9 takes %25 for
+/// what it is, and finds such files missing. The bag's tag manifests and the Payload-Oxum in its bag-info.txt are made
+/// right too.
 ///
 /// The exit status is 0 if all went well, else 1: what could be read is listed then.
 #[derive(clap::Args)]
@@ -40,18 +45,20 @@ pub(super) fn run(console: &mut Console, arguments: &Arguments) -> io::Result<u8
     if !is_directory(console, directory) {
         return Ok(FAILED);
     }
-    let format = options.format.unwrap_or(Format::Gnu);
     // The name of a bag's manifest says whose digests are in it.
-    let of_bag = output.as_ref().filter(|_| format == Format::Bagit).and_then(|path| bagit::function(path.as_os_str()));
+    let is_bag = options.format == Some(Format::Bagit);
+    let of_bag = output.as_ref().filter(|_| is_bag).and_then(|path| bagit::function(path.as_os_str()));
     let default = [of_bag.unwrap_or(Function::Lanes(Algorithm::Sha256))];
     let functions = if options.algorithm.is_empty() { &default[..] } else { &options.algorithm };
+    let name = output.as_ref().map(|path| path.as_os_str());
+    let format = options.format.unwrap_or_else(|| Format::usual(functions, name));
     // Before the walk, which might see what is tried.
     let Some(lines) = Lines::of(console, output.as_deref()) else { return Ok(FAILED) };
-    let manifest = Manifest { directory, functions, format, options, path: output.as_deref() };
+    let manifest = Manifest { directory, functions, format, options, path: output.as_deref(), comments: Vec::new() };
     let leave_out = output.as_ref().and_then(|path| path.canonicalize().ok());
     let well = thread::scope(|scope| {
         let walked = walk(scope, root(directory, format), leave_out);
-        manifest.make(console, walked, lines, |_, _, _| Ok(None), |_| Ok(Vec::new()))
+        manifest.make(console, walked, lines, |_, _, _| Ok(None), |_| Ok(Some(Vec::new())))
     })?;
     Ok(if well { 0 } else { FAILED })
 }

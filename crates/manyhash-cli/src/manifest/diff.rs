@@ -13,7 +13,8 @@ use std::io;
 /// Say how manifest B differs from manifest A. No file of theirs is read.
 ///
 /// Prints a line for each file that is not the same, as verify does: one is missing that only A lists, and new if only B
-/// does. Manifests of different formats can be compared if they have digests of the same algorithm.
+/// does. Manifests of different formats can be compared if they have digests of the same algorithm. Where the names of only
+/// one are absolute, as hashdeep's are, they are taken for ones below the directory that fits the other.
 ///
 /// The exit status is 0 if both list the same, else the sum of what was found: 1 something could not be read or compared,
 /// 2 changed, 4 missing, 8 moved, 16 new.
@@ -41,12 +42,20 @@ pub(super) struct Arguments {
 /// If standard output fails.
 pub(super) fn run(console: &mut Console, arguments: &Arguments) -> io::Result<u8> {
     let Arguments { before: a, after: b, algorithm, json } = arguments;
-    let Some(before) = Index::read(console, a, *algorithm) else { return Ok(FAILED) };
-    let Some(after) = Index::read(console, b, *algorithm) else { return Ok(FAILED) };
+    let Some(mut before) = Index::read(console, a, *algorithm) else { return Ok(FAILED) };
+    let Some(mut after) = Index::read(console, b, *algorithm) else { return Ok(FAILED) };
+    before.relate_to(&after);
+    after.relate_to(&before);
     let is_common = before.functions.iter().any(|function| after.functions.contains(function));
     if !is_common && before.len() > 0 && after.len() > 0 {
         let names = |index: &Index| index.functions.iter().map(Function::to_string).collect::<Vec<_>>().join(", ");
-        let what = format!("has digests of {}, and the other manifest of {}", names(&after), names(&before));
+        let is_as_long = |one: &Function, other: &Function| one.digest_bytes() == other.digest_bytes();
+        let may_be_wrong = |one: &Index, other: &Index| {
+            one.guesses.iter().any(|guess| other.functions.iter().any(|function| is_as_long(guess, function)))
+        };
+        let is_doubtful = may_be_wrong(&before, &after) || may_be_wrong(&after, &before);
+        let guess = if is_doubtful { ", as far as one seems that does not say it; --algorithm says it" } else { "" };
+        let what = format!("has digests of {}, and the other manifest of {}{guess}", names(&after), names(&before));
         console.about(name::bytes(b), &what);
         return Ok(FAILED);
     }

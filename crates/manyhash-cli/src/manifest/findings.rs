@@ -115,6 +115,17 @@ impl Findings {
         self.counts[status as usize] += 1;
     }
 
+    /// How many files this became of.
+    pub(super) fn of(&self, status: Status) -> usize {
+        self.counts[status as usize]
+    }
+
+    /// Whether no file that is listed has the content that it should have, and some have another or none.
+    pub(super) fn nothing_fits(&self) -> bool {
+        let lost = self.of(Status::Changed) + self.of(Status::Missing);
+        self.as_listed + self.of(Status::Moved) == 0 && lost > 0
+    }
+
     /// The exit status of `verify`.
     pub(super) fn status(&self) -> u8 {
         Status::ALL.into_iter().filter(|status| self.counts[*status as usize] > 0).map(Status::bit).sum()

@@ -11,8 +11,10 @@ use manyhash::{Digest, Function};
 use std::cmp::Ordering;
 use std::ffi::OsStr;
 use std::io;
+use std::path::Path;
 
 /// What a manifest says.
+#[derive(Default)]
 pub(super) struct Index {
     /// Those that any entry has a digest of, in the order of their first ones.
     pub(super) functions: Vec<Function>,
@@ -22,7 +24,12 @@ pub(super) struct Index {
     entries: Vec<Place>,
     /// Lines that say nothing.
     pub(super) improper: usize,
+    /// Functions that digests are taken for by their length alone.
+    pub(super) guesses: Vec<Function>,
 }
+
+/// Names that are looked up in another manifest to find the directory that one is of.
+const SOME: usize = 1000;
 
 /// Where an entry is.
 #[derive(Clone, Copy)]
@@ -35,10 +42,16 @@ struct Place {
 }
 
 impl Index {
-    /// Reads a manifest, whose bare digits are of `function` if it is named; none if it cannot be read to its end, which
-    /// is said, as is how many lines are improperly formatted.
+    /// Reads a manifest, whose bare digits are of `function` if it is named; none if it cannot be read to its end, or no
+    /// line of it can, which is said, as is how many lines are improperly formatted.
     pub(super) fn read(console: &mut Console, manifest: &OsStr, function: Option<Function>) -> Option<Self> {
         match Self::open(console, manifest, function) {
+            Ok(index) if index.entries.is_empty() && index.improper > 0 => {
+                let what =
+                    "no line of it is one of a manifest; if it does not say whose digests it has, name --algorithm";
+                console.about(name::bytes(manifest), what);
+                None
+            }
             Ok(index) => Some(index),
             Err(error) => {
                 console.file_error(name::bytes(manifest), &error);
@@ -50,11 +63,16 @@ impl Index {
     fn open(console: &mut Console, manifest: &OsStr, function: Option<Function>) -> io::Result<Self> {
         let mut parser = Parser::new(function.map_or(Accepted::Any, Accepted::Only));
         let mut list = List::open(manifest, &mut parser)?;
-        let mut index = Index { functions: Vec::new(), bytes: Vec::new(), entries: Vec::new(), improper: 0 };
+        let mut index = Index::default();
         let mut first = None;
-        for Line { number, entry } in &mut list {
+        for Line { number, entry, is_guess } in &mut list {
             match entry {
-                Ok(entry) => index.push(&entry)?,
+                Ok(entry) => {
+                    let guesses = entry.digests.iter().map(|(function, _)| *function).filter(|_| is_guess);
+                    let new = guesses.filter(|guess| !index.guesses.contains(guess)).collect::<Vec<_>>();
+                    index.guesses.extend(new);
+                    index.push(&entry)?;
+                }
                 Err(_) => {
                     index.improper += 1;
                     first.get_or_insert(number);
@@ -113,6 +131,56 @@ impl Index {
                 }
                 _ => self.entries.push(place),
             }
+        }
+    }
+
+    /// Takes names for ones below this directory that are absolute and lead there.
+    pub(super) fn relate(&mut self, directory: &Path) {
+        let prefixes = [directory.canonicalize(), std::path::absolute(directory)].into_iter().flatten();
+        for prefix in prefixes {
+            self.strip(name::bytes(prefix.as_os_str()));
+        }
+    }
+
+    /// The same for a manifest whose names are all absolute beside one whose names are not: of all directories that it may
+    /// be of, the one below which most files have names that the other one has.
+    pub(super) fn relate_to(&mut self, other: &Index) {
+        let is_absolute = |index: &Index, i| index.name(i).starts_with(b"/");
+        let is_relative = !(0..other.len()).any(|i| is_absolute(other, i));
+        if self.len() == 0 || !is_relative || !(0..self.len()).all(|i| is_absolute(self, i)) {
+            return;
+        }
+        // Sorted, so that what these two share, all do.
+        let (first, last) = (self.name(0), self.name(self.len() - 1));
+        let shared = first.iter().zip(last).take_while(|(one, other)| one == other).count();
+        let ends = (0..shared).filter(|end| first[*end] == b'/');
+        // Some tell as well as all.
+        let step = self.len().div_ceil(SOME);
+        let found = |end: usize| {
+            (0..self.len()).step_by(step).filter(|i| other.find(&self.name(*i)[end + 1..]).is_some()).count()
+        };
+        let best = ends.map(|end| (found(end), end)).max().filter(|(found, _)| *found > 0);
+        if let Some((_, end)) = best {
+            let prefix = first[..end].to_vec();
+            self.strip(&prefix);
+        }
+    }
+
+    /// Shortens names that begin with a directory's.
+    fn strip(&mut self, directory: &[u8]) {
+        let directory = [directory.strip_suffix(b"/").unwrap_or(directory), b"/"].concat();
+        let mut is_any = false;
+        for i in 0..self.entries.len() {
+            let is_below = self.name(i).starts_with(&directory) && self.name(i).len() > directory.len();
+            if is_below {
+                let place = &mut self.entries[i];
+                place.start += directory.len();
+                place.name -= directory.len() as u32;
+                is_any = true;
+            }
+        }
+        if is_any {
+            self.sort();
         }
     }
 
@@ -199,7 +267,7 @@ mod tests {
     }
 
     fn index(entries: &[(&str, &[(Function, Digest)])]) -> Index {
-        let mut index = Index { functions: Vec::new(), bytes: Vec::new(), entries: Vec::new(), improper: 0 };
+        let mut index = Index::default();
         for (name, digests) in entries {
             let (name, digests) = (name.as_bytes().to_vec(), digests.to_vec());
             index.push(&Entry { name, size: None, digests }).expect("it has room");
@@ -224,6 +292,29 @@ mod tests {
         // It contradicts itself, so no file is as it says.
         assert!(!is_as_listed(b"b", &[b.1, d.1]) && !is_as_listed(b"b", &[c.1, d.1]));
         assert!(!is_as_listed(b"a", &[]), "nothing was compared");
+    }
+
+    #[test]
+    fn absolute_names() {
+        let [a, b] = ["a", "b"].map(|content| digest(MD5, content));
+        let names = |index: &Index| (0..index.len()).map(|i| index.name(i).to_vec()).collect::<Vec<_>>();
+        let mut one = index(&[("/x/y/d/a", &[a]), ("/x/y/d/e/b", &[b]), ("/x/y/d/e/c", &[b])]);
+        one.strip(b"/x/y/d");
+        assert_eq!(names(&one), [&b"a"[..], b"e/b", b"e/c"]);
+        // Names of other directories stay, and the order is one of names again.
+        let mut some = index(&[("/x/d/b", &[b]), ("/x/dd/a", &[a]), ("0", &[a])]);
+        some.strip(b"/x/d/");
+        assert_eq!(names(&some), [&b"/x/dd/a"[..], b"0", b"b"]);
+        assert_eq!((some.find(b"b"), some.find(b"0")), (Some(2), Some(1)));
+        let relative = index(&[("d/a", &[a]), ("d/e/b", &[b]), ("b", &[b])]);
+        let mut absolute = index(&[("/x/y/d/a", &[a]), ("/x/y/d/e/b", &[b]), ("/x/y/d/e/c", &[b])]);
+        absolute.relate_to(&relative);
+        assert_eq!(names(&absolute), [&b"d/a"[..], b"d/e/b", b"d/e/c"]);
+        for other in [index(&[("q", &[a])]), index(&[("/x/y/d/a", &[a])])] {
+            let mut absolute = index(&[("/x/y/d/a", &[a])]);
+            absolute.relate_to(&other);
+            assert_eq!(names(&absolute), [b"/x/y/d/a"]);
+        }
     }
 
     #[test]

@@ -4,8 +4,10 @@
 //! cache, and what comes of it is taken in the order of the walk. Some thirty thousand files are held at the most.
 
 use crate::cache::{Cache, Look, Stamp};
+use crate::console::Console;
 use crate::name;
 use crate::tree::Walk;
+use crate::whole_file::{PREFIX, SUFFIX};
 use manyhash::file::Source;
 use manyhash::{Digest, Function};
 use rayon::prelude::*;
@@ -14,6 +16,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, sync_channel};
+use std::sync::{Mutex, PoisonError};
 use std::thread::{self, Scope};
 
 /// Files that are handed over at a time.
@@ -35,6 +38,34 @@ pub(super) struct Scan<'a> {
     pub(super) cache: Option<&'a Cache>,
     /// The share of files that are hashed though the cache has them.
     pub(super) recheck: f64,
+    /// Files that were left out.
+    pub(super) left_over: LeftOver,
+}
+
+/// Files that programs of ours were about to write when they were stopped.
+#[derive(Default)]
+pub(super) struct LeftOver(Mutex<Vec<PathBuf>>);
+
+impl LeftOver {
+    /// Takes those out that have such names.
+    fn take_from(&self, batch: &mut Vec<Walked>) {
+        let is_left_over = |path: &Path| {
+            // By bytes, since parts of paths are slow to find.
+            let path = name::bytes(path.as_os_str());
+            let name = &path[path.iter().rposition(|byte| *byte == b'/').map_or(0, |slash| slash + 1)..];
+            name.starts_with(PREFIX.as_bytes()) && name.ends_with(SUFFIX.as_bytes())
+        };
+        let taken = batch.extract_if(.., |walked| walked.as_ref().is_ok_and(|path| is_left_over(path)));
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).extend(taken.flatten());
+    }
+
+    /// Says which they are.
+    pub(super) fn say(self, console: &mut Console) {
+        for path in self.0.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            let what = "left over by a program that was stopped, and left out; it may be deleted";
+            console.about(name::bytes(path.as_os_str()), what);
+        }
+    }
 }
 
 /// A file of a tree.
@@ -90,7 +121,8 @@ impl Scan<'_> {
         })
     }
 
-    fn look_at(&self, batch: Vec<Walked>, random: &RandomState) -> Vec<(Found, Source)> {
+    fn look_at(&self, mut batch: Vec<Walked>, random: &RandomState) -> Vec<(Found, Source)> {
+        self.left_over.take_from(&mut batch);
         let Some(cache) = self.cache else {
             return batch.into_iter().map(|walked| self.found(walked)).collect();
         };
@@ -99,8 +131,11 @@ impl Scan<'_> {
             || (cache.reader(self.functions), Look::default()),
             |(reader, look), walked| {
                 let (mut found, source) = self.found(walked);
-                let stamp = if let Source::Path(path) = &source { look.at(path) } else { None };
-                let known = stamp.and_then(|stamp| Some((stamp, reader.find(&stamp)?)));
+                let mut known = |path: &PathBuf| {
+                    let stamp = look.at(path)?;
+                    Some((stamp, reader.find_at(path, &stamp)?))
+                };
+                let known = if let Source::Path(path) = &source { known(path) } else { None };
                 let Some((stamp, digests)) = known else { return (found, source) };
                 // Out of 2^64 numbers, the share of those that are below.
                 if (random.hash_one(&found.name) as f64) < self.recheck * 2f64.powi(64) {

@@ -4,8 +4,10 @@ use super::findings::{Findings, Status, Unlisted};
 use super::index::Index;
 use super::scan::walk;
 use super::write::{Lines, Manifest, Options, Outcome, root, shown};
-use super::{FAILED, is_directory};
+use super::{FAILED, guess, is_directory};
 use crate::console::Console;
+use crate::figures::count;
+use crate::lists::kept::Kept;
 use crate::lists::write::Format;
 use crate::lists::{Entry, bagit};
 use crate::name;
@@ -19,9 +21,18 @@ use std::thread;
 ///
 /// Prints a line for each file that has changed, is missing, was moved or is new, as verify does. What has not changed is
 /// known from the digest cache: a file is the same as long as its device, inode, size, and times of modification and of
-/// change are. A manifest that is not there is created, and one that would be as it is, is left alone.
+/// change are. The cache keeps no digest of a file that changed less than 40 s ago, so that the first update after such
+/// files were made reads them once more, nor of files on file systems whose times do not tell every change: see
+/// --trust-times. A manifest that is not there is created, and one that would be as it is, is left alone.
 ///
-/// A file that cannot be read keeps its line. The exit status is 0 if all went well, else 1.
+/// Comments stay, at the beginning. Names that are absolute and below DIR become names below DIR. A file that cannot be
+/// read keeps its line. Nothing is written without --force if half of the files that the manifest lists are missing, or if
+/// none is as listed and it does not say whose digests it has.
+///
+/// Of a bag, the tag manifests and the Payload-Oxum in bag-info.txt are made right too. A name with `%` in it is found
+/// though whoever wrote the bag did not escape it, as bagit.py 1.9, and is written escaped, as RFC 8493 has it.
+///
+/// The exit status is 0 if all went well, else 1.
 #[derive(clap::Args)]
 pub(super) struct Arguments {
     /// The directory; in a bag, the one that has `data` in it
@@ -32,16 +43,23 @@ pub(super) struct Arguments {
     #[arg(value_name = "MANIFEST")]
     manifest: PathBuf,
 
+    /// Write the manifest though all, or at least 10 and half, of the files that it lists are missing
+    #[arg(long)]
+    force: bool,
+
     #[command(flatten)]
     options: Options,
 }
+
+/// Files that may be missing without --force, as long as there are others.
+const FEW: usize = 10;
 
 /// Runs it; the exit status.
 ///
 /// # Errors
 /// If standard output fails.
 pub(super) fn run(console: &mut Console, arguments: &Arguments) -> io::Result<u8> {
-    let Arguments { directory, manifest: path, options } = arguments;
+    let Arguments { directory, manifest: path, force, options } = arguments;
     if !is_directory(console, directory) {
         return Ok(FAILED);
     }
@@ -53,26 +71,44 @@ pub(super) fn run(console: &mut Console, arguments: &Arguments) -> io::Result<u8
     let Some(lines) = Lines::of(console, Some(path)) else { return Ok(FAILED) };
     thread::scope(|scope| {
         let walked = walk(scope, root, path.canonicalize().ok());
-        let Ok((index, format)) = before(console, path, options, format) else { return Ok(FAILED) };
-        let listed = index.as_ref().map(|index| &index.functions[..]).unwrap_or_default();
+        let Ok(before) = before(console, directory, path, options, format) else { return Ok(FAILED) };
+        let index = before.as_ref().map(|(index, _)| index);
+        let listed = match &before {
+            Some((index, kept)) if index.len() == 0 => &kept.functions[..],
+            Some((index, _)) => &index.functions,
+            None => &[],
+        };
         let default = [named.unwrap_or(Function::Lanes(Algorithm::Sha256))];
         let functions = match (&options.algorithm[..], listed) {
             ([], []) => &default[..],
             ([], listed) => listed,
             (chosen, _) => chosen,
         };
-        let manifest = Manifest { directory, functions, format, options, path: Some(path) };
+        let name = Some(path.as_os_str());
+        let there = before.as_ref().map(|(_, kept)| kept);
+        // Bare digits stay bare only where they are told from those of other functions.
+        let usual = |there: Format| if there == Format::Gnu { Format::usual(functions, name) } else { there };
+        let format = format.unwrap_or_else(|| usual(there.map_or(Format::Gnu, |there| there.format)));
+        let comments = there.map(|there| there.comments.clone()).unwrap_or_default();
+        let keeps = format.has_comments() || there.is_some_and(|there| there.format == format);
+        if !keeps && !comments.is_empty() {
+            console
+                .about(name::bytes(path.as_os_str()), "its comments are left out, which lists of this format have not");
+        }
+        let comments = if keeps { comments } else { Vec::new() };
+        let manifest = Manifest { directory, functions, format, options, path: Some(path), comments };
         // Both of what is done with each file and of what is done in the end.
         let update = Mutex::new(Update {
-            index: index.as_ref(),
+            index,
             functions,
-            seen: vec![false; index.as_ref().map_or(0, Index::len)],
+            seen: vec![false; index.map_or(0, Index::len)],
             unlisted: Unlisted::default(),
             findings: Findings::new(false),
         });
         let lock = || update.lock().unwrap_or_else(PoisonError::into_inner);
         let done = |console: &mut Console, name: &[u8], outcome: Outcome<'_>| lock().file(console, name, outcome);
-        let well = manifest.make(console, walked, lines, done, |console| lock().rest(console, directory))?;
+        let rest = |console: &mut Console| lock().rest(console, directory, path, *force);
+        let well = manifest.make(console, walked, lines, done, rest)?;
         let summary = lock().findings.summary();
         console.message(summary);
         Ok(if well { 0 } else { FAILED })
@@ -82,21 +118,26 @@ pub(super) fn run(console: &mut Console, arguments: &Arguments) -> io::Result<u8
 /// That nothing can be done, which was said.
 struct Said;
 
-/// What the manifest says that is there, if one is, and the format that it should have.
+/// What the manifest says that is there, if one is, and what else is kept of it.
 fn before(
     console: &mut Console,
+    directory: &Path,
     path: &Path,
     options: &Options,
     format: Option<Format>,
-) -> Result<(Option<Index>, Format), Said> {
+) -> Result<Option<(Index, Kept)>, Said> {
     if path.symlink_metadata().is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
-        return Ok((None, format.unwrap_or(Format::Gnu)));
+        return Ok(None);
     }
     let only = if let [function] = options.algorithm[..] { Some(function) } else { None };
-    let index = Index::read(console, path.as_os_str(), only).ok_or(Said)?;
+    let mut index = Index::read(console, path.as_os_str(), only).ok_or(Said)?;
     if index.improper > 0 {
         console.about(name::bytes(path.as_os_str()), "lines that cannot be read would be lost; left as it is");
         return Err(Said);
+    }
+    // Those of a bag are below it anyway.
+    if format != Some(Format::Bagit) {
+        index.relate(directory);
     }
     let is_listed = |function: &Function| index.functions.contains(function);
     if !options.algorithm.is_empty() && index.len() > 0 && !options.algorithm.iter().any(is_listed) {
@@ -104,11 +145,14 @@ fn before(
         console.about(name::bytes(path.as_os_str()), &format!("has digests of {names}; create makes one of others"));
         return Err(Said);
     }
-    let there = Format::of_list(path).map_err(|error| {
+    if guess::is_refuted(console, path.as_os_str(), directory, &index, options.reading) {
+        return Err(Said);
+    }
+    let kept = Kept::of(path).map_err(|error| {
         console.file_error(name::bytes(path.as_os_str()), &error);
         Said
     })?;
-    Ok((Some(index), format.unwrap_or(there)))
+    Ok(Some((index, kept)))
 }
 
 struct Update<'a> {
@@ -148,8 +192,15 @@ impl Update<'_> {
     }
 
     /// Says what became of the files that are listed and not in the tree; the entries of those of which that is not known.
-    fn rest(&mut self, console: &mut Console, directory: &Path) -> io::Result<Vec<Entry>> {
-        let Some(index) = self.index else { return Ok(Vec::new()) };
+    /// None if too little fits for it to be right, which is said.
+    fn rest(
+        &mut self,
+        console: &mut Console,
+        directory: &Path,
+        path: &Path,
+        force: bool,
+    ) -> io::Result<Option<Vec<Entry>>> {
+        let Some(index) = self.index else { return Ok(Some(Vec::new())) };
         let mut entries = Vec::new();
         let mut missing = Vec::new();
         for i in (0..index.len()).filter(|i| !self.seen[*i]) {
@@ -158,13 +209,40 @@ impl Update<'_> {
                     console.file_error(&shown(directory, index.name(i)), &error);
                     self.findings.count(Status::Unreadable);
                     entries.push(index.entry(i));
+                    continue;
                 }
-                _ => missing.push((index.name(i), index.digests(i).collect())),
+                Ok(there) if !there.is_file() => say_no_file(console, directory, index.name(i)),
+                _ => {}
             }
+            missing.push((index.name(i), index.digests(i).collect()));
         }
         std::mem::take(&mut self.unlisted).say(console, &mut self.findings, missing.into_iter())?;
-        Ok(entries)
+        let (missing, listed) = (self.findings.of(Status::Missing), index.len());
+        let is_much = missing > 0 && missing == listed || missing >= FEW && missing >= listed.div_ceil(2);
+        let refusal = if is_much && !force {
+            let directory = directory.display();
+            Some(format!(
+                "{missing} of {} that it lists are missing in {directory}; left as it is: look whether {directory} is the \
+                 right directory and all of it is mounted, or take --force",
+                count(listed, "file")
+            ))
+        } else {
+            // Where no file is left, no digest of the wrong function would be written.
+            let is_written = self.findings.of(Status::Changed) + self.findings.of(Status::New) > 0;
+            let doubt = guess::doubt(index).filter(|_| is_written && self.findings.nothing_fits());
+            doubt.map(|doubt| format!("{doubt}; left as it is"))
+        };
+        if let Some(refusal) = refusal {
+            console.about(name::bytes(path.as_os_str()), &refusal);
+            return Ok(None);
+        }
+        Ok(Some(entries))
     }
+}
+
+/// Says that there is something else in the place of a file.
+pub(super) fn say_no_file(console: &mut Console, directory: &Path, name: &[u8]) {
+    console.about(&shown(directory, name), "is no regular file");
 }
 
 /// What the system says of a file below a directory.

@@ -2,10 +2,10 @@
 
 use super::findings::{Findings, Status, Unlisted};
 use super::index::Index;
-use super::scan::{Scan, walk};
-use super::update::{is_absence, look};
+use super::scan::{LeftOver, Scan, walk};
+use super::update::{is_absence, look, say_no_file};
 use super::write::{prefix, root, shown};
-use super::{FAILED, is_directory};
+use super::{FAILED, guess, is_directory};
 use crate::arguments::function_names;
 use crate::console::Console;
 use crate::lists::bagit;
@@ -25,7 +25,11 @@ use std::thread;
 /// Prints a line for each file that is not as listed: `NAME: changed`, `NAME: missing`, `NAME: moved from OLD`, `NAME: new`
 /// or `NAME: unreadable`. A file has been moved if it is not listed and has the content of one that is missing. Lines with
 /// names that have a newline, a carriage return or a backslash begin with a backslash, and have these escaped. Any format
-/// is read that manysum --check reads.
+/// is read that manysum --check reads; names that are absolute and below DIR, as hashdeep's, are names below DIR. Nothing
+/// is taken from the digest cache.
+///
+/// A manifest of bare digits that neither they nor its name tell the algorithm of is taken for one of md5, sha1 or sha2.
+/// Where files show that it is of another algorithm, that is said, and nothing else done.
 ///
 /// The exit status is 0 if all files are as listed and no others are there, else the sum of what was found: 1 something
 /// could not be read, 2 changed, 4 missing, 8 moved, 16 new.
@@ -69,7 +73,13 @@ pub(super) fn run(console: &mut Console, arguments: &Arguments) -> io::Result<u8
     let root = root(directory, format);
     thread::scope(|scope| {
         let walked = walk(scope, root.clone(), manifest.canonicalize().ok());
-        let Some(index) = Index::read(console, manifest.as_os_str(), *algorithm) else { return Ok(FAILED) };
+        let Some(mut index) = Index::read(console, manifest.as_os_str(), *algorithm) else { return Ok(FAILED) };
+        if !is_bag {
+            index.relate(directory);
+        }
+        if guess::is_refuted(console, manifest.as_os_str(), directory, &index, *reading) {
+            return Ok(FAILED);
+        }
         let mut verification = Verification {
             directory,
             index: &index,
@@ -77,7 +87,8 @@ pub(super) fn run(console: &mut Console, arguments: &Arguments) -> io::Result<u8
             unlisted: Unlisted::default(),
             findings: Findings::new(*json),
         };
-        let scan = Scan { root: &root, prefix: prefix(format), functions: &index.functions, cache: None, recheck: 0.0 };
+        let (functions, left_over) = (&index.functions[..], LeftOver::default());
+        let scan = Scan { root: &root, prefix: prefix(format), functions, cache: None, recheck: 0.0, left_over };
         let progress = Progress::new(reading.progress);
         console.share_with(progress.bar());
         scan.files(walked, |files| {
@@ -88,8 +99,12 @@ pub(super) fn run(console: &mut Console, arguments: &Arguments) -> io::Result<u8
         let others = verification.listed_elsewhere(console)?;
         verification.read(console, reading, &progress, others.into_iter())?;
         drop(progress);
+        scan.left_over.say(console);
         let findings = verification.conclude(console)?;
         console.flush()?;
+        if let Some(doubt) = guess::doubt(&index).filter(|_| findings.nothing_fits()) {
+            console.about(name::bytes(manifest.as_os_str()), &doubt);
+        }
         console.message(findings.summary());
         Ok(findings.status() | if index.improper > 0 { FAILED } else { 0 })
     })
@@ -161,11 +176,8 @@ impl Verification<'_> {
                     let path = self.directory.join(name::from_bytes(name.to_vec())?);
                     files.push((name.to_vec(), Source::Path(path)));
                 }
-                Ok(_) => {
-                    self.seen[i] = true;
-                    console.about(&shown(self.directory, name), "is no regular file");
-                    self.findings.say(console, name, Status::Changed, None)?;
-                }
+                // The file is missing, as an update has it.
+                Ok(_) => say_no_file(console, self.directory, name),
                 Err(error) if is_absence(&error) => {}
                 Err(error) => {
                     self.seen[i] = true;

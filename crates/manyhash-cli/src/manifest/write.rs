@@ -1,6 +1,7 @@
 //! The lines of a manifest, from the files of a tree.
 
-use super::scan::{Found, Scan, Walked};
+use super::bag::{self, Payload};
+use super::scan::{Found, LeftOver, Scan, Walked};
 use crate::arguments::function_names;
 use crate::cache::{Cache, CacheOptions, Stamp};
 use crate::console::Console;
@@ -25,12 +26,13 @@ pub(super) struct Options {
     #[arg(short, long, value_name = "ALGORITHM", value_delimiter = ',', help = algorithm_help())]
     pub(super) algorithm: Vec<Function>,
 
-    /// Write lines of this format; the default is that of the manifest that is there, else gnu
+    /// Write lines of this format; the default is that of the manifest that is there, else gnu where the algorithm is told
+    /// by the number of digits or by the name of the manifest (m.blake3, B3SUMS), and bsd for all others and for several
     #[arg(long, value_name = "FORMAT")]
     pub(super) format: Option<Format>,
 
     #[command(flatten)]
-    reading: Reading,
+    pub(super) reading: Reading,
 
     #[command(flatten)]
     cache: CacheOptions,
@@ -63,14 +65,26 @@ pub(super) struct Manifest<'a> {
     pub(super) options: &'a Options,
     /// Where it goes; standard output if nowhere else.
     pub(super) path: Option<&'a Path>,
+    /// Lines that it begins with.
+    pub(super) comments: Vec<Vec<u8>>,
+}
+
+/// What was written.
+struct Written {
+    /// Whether the format had a place for all.
+    well: bool,
+    files: u64,
+    /// Unless a size is not known.
+    bytes: Option<u64>,
 }
 
 /// What became of a file of the tree.
 pub(super) type Outcome<'a> = Result<&'a [Digest], io::Error>;
 
 impl Manifest<'_> {
-    /// Makes it of the files that a walk comes to; whether all went well. What became of each file goes to `done`, which may have an entry for one that
-    /// could not be read, and after the last of them to `rest`, for entries of others.
+    /// Makes it of the files that a walk comes to; whether all went well. What became of each file goes to `done`, which
+    /// may have an entry for one that could not be read, and after the last of them to `rest`, for entries of others: or
+    /// for none, if what is there should stay.
     ///
     /// # Errors
     /// If standard output fails.
@@ -80,7 +94,7 @@ impl Manifest<'_> {
         walked: Receiver<Vec<Walked>>,
         mut lines: Lines,
         mut done: impl FnMut(&mut Console, &[u8], Outcome<'_>) -> io::Result<Option<Entry>> + Send,
-        rest: impl FnOnce(&mut Console) -> io::Result<Vec<Entry>>,
+        rest: impl FnOnce(&mut Console) -> io::Result<Option<Vec<Entry>>>,
     ) -> io::Result<bool> {
         let (writer, cache) = match self.open(console) {
             Ok(opened) => opened,
@@ -96,8 +110,13 @@ impl Manifest<'_> {
             functions: self.functions,
             cache: cache.as_ref(),
             recheck: self.options.recheck,
+            left_over: LeftOver::default(),
         };
         lines.write(console, &writer.header())?;
+        for comment in &self.comments {
+            lines.write(console, &[comment, &b"\n"[..]].concat())?;
+        }
+        let mut entries = Written { well: true, files: 0, bytes: Some(0) };
         let mut written: io::Result<()> = Ok(());
         let progress = Progress::new(self.options.reading.progress);
         console.share_with(progress.bar());
@@ -105,8 +124,8 @@ impl Manifest<'_> {
             let name = &found.name;
             let entry = match digested {
                 Ok(digested) => {
-                    let (digests, is_sound) =
-                        sound(cache.as_ref(), self.functions, &found, digested.digests.clone(), &digested);
+                    let path = below(self.directory, name);
+                    let (digests, is_sound) = sound(cache.as_ref(), self.functions, &path, &found, &digested);
                     if !is_sound {
                         well = false;
                         let what = "CONTENT CHANGED, TIMES DID NOT: the manifest keeps the digest that it had";
@@ -123,8 +142,7 @@ impl Manifest<'_> {
                     done(console, name, Err(error))?
                 }
             };
-            well &= self.write(console, &mut lines, &writer, entry)?;
-            Ok(())
+            self.write(console, &mut lines, &writer, &mut entries, entry)
         };
         scan.files(walked, |files| {
             let files = files.inspect(|(found, _)| progress.begin(&found.name));
@@ -136,20 +154,32 @@ impl Manifest<'_> {
             });
         });
         drop(progress);
+        scan.left_over.say(console);
         // What was hashed is not lost, whatever becomes of the manifest.
         if let Some(Err(error)) = cache.map(Cache::finish) {
             console.message(error.to_string());
         }
         written?;
-        for entry in rest(console)? {
-            well &= self.write(console, &mut lines, &writer, Some(entry))?;
+        let Some(rest) = rest(console)? else { return Ok(false) };
+        for entry in rest {
+            self.write(console, &mut lines, &writer, &mut entries, Some(entry))?;
         }
-        Ok(lines.finish(console)? && well)
+        if entries.files == 0 {
+            lines.write(console, &writer.no_files()?)?;
+        }
+        well &= entries.well;
+        let Some(is_new) = lines.finish(console)? else { return Ok(false) };
+        if let (Format::Bagit, Some(path)) = (self.format, self.path) {
+            let payload = entries.bytes.map(|bytes| Payload { bytes, files: entries.files });
+            well &= bag::refresh(console, self.directory, path, payload, is_new);
+        }
+        Ok(well)
     }
 
     /// What is needed before anything is looked at; or what there is to say.
     fn open(&self, console: &mut Console) -> Result<(Writer, Option<Cache>), String> {
-        let writer = Writer::new(self.format, self.functions.to_vec()).map_err(|error| error.to_string())?;
+        let name = self.path.map(Path::as_os_str);
+        let writer = Writer::new(self.format, self.functions.to_vec(), name).map_err(|error| error.to_string())?;
         if let (Format::Bagit, Some(path), [function]) = (self.format, self.path, self.functions)
             && bagit::function(path.as_os_str()) != Some(*function)
         {
@@ -160,20 +190,26 @@ impl Manifest<'_> {
         Ok((writer, cache))
     }
 
-    /// Writes an entry, if there is one and the format has a place for it; whether it has.
+    /// Writes an entry, if there is one and the format has a place for it.
     fn write(
         &self,
         console: &mut Console,
         lines: &mut Lines,
         writer: &Writer,
+        written: &mut Written,
         entry: Option<Entry>,
-    ) -> io::Result<bool> {
-        let Some(entry) = entry else { return Ok(true) };
+    ) -> io::Result<()> {
+        let Some(entry) = entry else { return Ok(()) };
         match writer.lines(&entry) {
-            Ok(text) => lines.write(console, &text).map(|()| true),
+            Ok(text) => {
+                written.files += 1;
+                written.bytes = written.bytes.zip(entry.size).map(|(bytes, size)| bytes.saturating_add(size));
+                lines.write(console, &text)
+            }
             Err(error) => {
+                written.well = false;
                 console.about(&self.shown(&entry.name), &error.to_string());
-                Ok(false)
+                Ok(())
             }
         }
     }
@@ -186,11 +222,15 @@ impl Manifest<'_> {
 
 /// The name in messages of a file below a directory.
 pub(super) fn shown(directory: &Path, name: &[u8]) -> Vec<u8> {
-    let below = match name::from_bytes(name.to_vec()) {
+    name::bytes(below(directory, name).as_os_str()).to_vec()
+}
+
+/// The path of a file below a directory.
+fn below(directory: &Path, name: &[u8]) -> PathBuf {
+    match name::from_bytes(name.to_vec()) {
         Ok(name) if !name.is_empty() => directory.join(name),
         _ => directory.to_owned(),
-    };
-    name::bytes(below.as_os_str()).to_vec()
+    }
 }
 
 /// The part of a directory that a manifest of this format is of.
@@ -209,10 +249,11 @@ pub(super) fn prefix(format: Format) -> &'static str {
 fn sound(
     cache: Option<&Cache>,
     functions: &[Function],
+    path: &Path,
     found: &Found,
-    digests: Vec<Digest>,
     digested: &Digested,
 ) -> (Vec<Digest>, bool) {
+    let digests = digested.digests.clone();
     if let Some((stamp, expected)) = found.expected.as_deref()
         && *expected != digests
         && digested.settled.as_ref().and_then(Stamp::of) == Some(*stamp)
@@ -220,7 +261,7 @@ fn sound(
         return (expected.clone(), false);
     }
     if let Some(cache) = cache {
-        cache.store(functions, digested);
+        cache.store(functions, path, digested);
     }
     (digests, true)
 }
@@ -255,23 +296,24 @@ impl Lines {
         }
     }
 
-    /// Puts them where they belong, unless just these are there; whether that went well.
-    fn finish(self, console: &mut Console) -> io::Result<bool> {
-        let Lines::File(whole, lines, path) = self else { return Ok(true) };
+    /// Puts them where they belong, unless just these are there, and says whether they were; nothing if that failed, which
+    /// is said.
+    fn finish(self, console: &mut Console) -> io::Result<Option<bool>> {
+        let Lines::File(whole, lines, path) = self else { return Ok(Some(true)) };
         let replace = || {
             let mut lines = lines.into_inner().map_err(io::IntoInnerError::into_error)?;
             lines.rewind()?;
             if is_same(&lines, &path) {
-                return Ok(());
+                return Ok(false);
             }
             lines.rewind()?;
-            whole.write(lines)
+            whole.write(lines).map(|()| true)
         };
-        let replaced: io::Result<()> = replace();
+        let replaced: io::Result<bool> = replace();
         if let Err(error) = &replaced {
             console.file_error(name::bytes(path.as_os_str()), error);
         }
-        Ok(replaced.is_ok())
+        Ok(replaced.ok())
     }
 }
 

@@ -5,12 +5,14 @@ use super::settings::{Policy, Report, Settings};
 use super::summary::{self, Summary};
 use super::verdict::Verdict;
 use crate::console::{Console, reason};
-use crate::lists::line::tag;
+use crate::guess::{self, LARGEST, MOST, Witness};
+use crate::lists::line::{self, tag};
 use crate::lists::read::List;
-use crate::lists::{Accepted, Parser};
+use crate::lists::{Accepted, Entry, Parser};
 use crate::name;
 use crate::progress::Progress;
 use crate::quote::quote;
+use crate::reading::Reading;
 use manyhash::Function;
 use manyhash::file::Digested;
 use std::ffi::OsStr;
@@ -36,8 +38,8 @@ pub(super) fn check(console: &mut Console, settings: &Settings, policy: Policy) 
         match List::open(name, &mut parser) {
             Ok(mut list) => {
                 let name = if name == "-" { OsStr::new("standard input") } else { name };
-                let mut outcome =
-                    Outcome { settings, policy, progress: &progress, list: name, counts: Counts::default() };
+                let (counts, guessed) = (Counts::default(), Guessed::default());
+                let mut outcome = Outcome { settings, policy, progress: &progress, list: name, counts, guessed };
                 outcome.take(console, &mut summary, &mut list)?;
                 well &= if list.end().is_err() {
                     console.about(name::bytes(name), "read error");
@@ -70,6 +72,15 @@ struct Outcome<'a> {
     /// Its name in messages.
     list: &'a OsStr,
     counts: Counts,
+    guessed: Guessed,
+}
+
+/// What came of files whose lines do not say whose digests they have.
+#[derive(Default)]
+struct Guessed {
+    matched: bool,
+    /// Some that did not match: the function that was taken for granted, and who may tell the right one.
+    mismatched: Vec<(Function, Witness<Vec<u8>>)>,
 }
 
 /// How many lines of a list were what.
@@ -149,6 +160,9 @@ impl Outcome<'_> {
         for entry in &file.entries {
             let verdict = Verdict::of(entry, &file.functions, digests);
             all_match &= verdict.is_match();
+            if file.is_guess {
+                self.guessed.add(entry, &file.name, digested.as_ref().ok(), verdict.is_match());
+            }
             *match verdict {
                 Verdict::Unread(..) => &mut self.counts.unread,
                 Verdict::Read(_) if verdict.is_match() => &mut self.counts.matched,
@@ -183,8 +197,41 @@ impl Outcome<'_> {
             if self.policy.ignore_missing && matched == 0 {
                 console.about(name::bytes(self.list), "no file was verified");
             }
+            if let Some(doubt) = self.guessed.doubt(self.settings.reading) {
+                console.about(name::bytes(self.list), &doubt);
+            }
         }
         matched > 0 && mismatched == 0 && unread == 0 && !(self.policy.strict && improper > 0)
+    }
+}
+
+impl Guessed {
+    fn add(&mut self, entry: &Entry, name: &[u8], digested: Option<&Digested>, is_match: bool) {
+        self.matched |= is_match;
+        // What was no regular file cannot be read again.
+        let is_small = digested.is_some_and(|read| read.settled.is_some() && read.bytes <= LARGEST);
+        if let (false, true, true, [(function, listed)], Ok(path)) =
+            (is_match, is_small, self.mismatched.len() < MOST, &entry.digests[..], name::from_bytes(name.to_vec()))
+        {
+            self.mismatched.push((*function, (name.to_vec(), *listed, path.into())));
+        }
+    }
+
+    /// What to say of a list where none matched.
+    fn doubt(&self, reading: Reading) -> Option<String> {
+        let (guess, _) = self.mismatched.first().filter(|_| !self.matched)?;
+        let witnesses = self.mismatched.iter().filter(|(function, _)| function == guess).map(|(_, of)| of.clone());
+        let tag = tag(*guess);
+        Some(match guess::function(*guess, witnesses, reading) {
+            Some((function, name)) => {
+                let name = String::from_utf8_lossy(&quote(&name)).into_owned();
+                format!(
+                    "its digests are no {tag} but {}, as {name} shows; check it with -a {function}",
+                    line::tag(function)
+                )
+            }
+            None => format!("it does not say whose digests it has; they were taken for {tag}: name others with -a"),
+        })
     }
 }
 

@@ -53,6 +53,8 @@ pub(super) struct Listed {
     pub(super) functions: Vec<Function>,
     /// Each line's.
     pub(super) entries: Vec<Entry>,
+    /// Whether the function is a guess by the number of digits.
+    pub(super) is_guess: bool,
 }
 
 /// The files of a list.
@@ -93,7 +95,7 @@ impl<'a, 'p> Files<'a, 'p> {
     }
 
     fn item(&mut self) -> Option<Item> {
-        let Line { number, entry } = self.line.take().or_else(|| self.list.next())?;
+        let Line { number, entry, is_guess } = self.line.take().or_else(|| self.list.next())?;
         let entry = match entry {
             Ok(entry) => entry,
             Err(function) => return Some(Item::Improper(number, function)),
@@ -118,7 +120,7 @@ impl<'a, 'p> Files<'a, 'p> {
             Some(bag) => below(bag, &entries[0].name),
             None => entries[0].name.clone(),
         };
-        Some(Item::File(Listed { name, functions, entries }))
+        Some(Item::File(Listed { name, functions, entries, is_guess }))
     }
 
     /// Where the bytes of a file are.

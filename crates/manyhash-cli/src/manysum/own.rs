@@ -11,7 +11,7 @@ use crate::tree::select::{self, Globs, Selection};
 use clap::parser::ValueSource;
 use clap::{ArgAction, ArgMatches, Command, CommandFactory, FromArgMatches, Parser};
 use globset::Glob;
-use manyhash::Function;
+use manyhash::{Function, Other};
 use std::ffi::OsString;
 use std::mem;
 use std::path::PathBuf;
@@ -156,7 +156,7 @@ pub(super) fn parse() -> Result<Result<Settings, Conflict>, ExitCode> {
         .map_err(|error| arguments::stop(Arguments::command().error(clap::error::ErrorKind::InvalidValue, error)))?;
     let Arguments { algorithm: functions, reading, cache, files, files_from, from0, json, output, .. } = arguments;
     let files_from = files_from.map(|name| FilesFrom { name, zero: from0 });
-    let task = options.task().and_then(|task| several(task, functions.len(), options.binary));
+    let task = options.task().and_then(|task| tagged(task, &functions, options.binary));
     let accepted = if chosen { Accepted::Only(functions[0]) } else { Accepted::Any };
     Ok(task.map(|task| Settings {
         functions,
@@ -173,13 +173,17 @@ pub(super) fn parse() -> Result<Result<Settings, Conflict>, ExitCode> {
     }))
 }
 
-/// The task for so many functions: lines of several of them have tags.
-fn several(task: Task, functions: usize, binary: Option<bool>) -> Result<Task, Conflict> {
+/// The task for these functions: lines of several of them have tags, and those of XXH3, whose bare digits `xxhsum` takes
+/// for XXH64.
+fn tagged(task: Task, functions: &[Function], binary: Option<bool>) -> Result<Task, Conflict> {
     match task {
-        _ if functions == 1 => Ok(task),
-        Task::Check(_) => Err(Conflict::SeveralWithCheck),
-        Task::Print(format) if binary.is_some() && !format.tag => Err(Conflict::SeveralUntagged),
-        Task::Print(format) => Ok(Task::Print(Format { tag: true, ..format })),
+        Task::Check(_) if functions.len() > 1 => Err(Conflict::SeveralWithCheck),
+        Task::Print(format) if functions.len() > 1 && binary.is_some() && !format.tag => Err(Conflict::SeveralUntagged),
+        Task::Print(format) if functions.len() > 1 => Ok(Task::Print(Format { tag: true, ..format })),
+        Task::Print(format) if functions == [Other::Xxh3.into()] && binary.is_none() => {
+            Ok(Task::Print(Format { tag: true, ..format }))
+        }
+        task => Ok(task),
     }
 }
 

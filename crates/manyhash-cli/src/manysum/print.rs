@@ -49,10 +49,10 @@ pub(super) fn print(console: &mut Console, settings: Settings, format: Format, n
     let mut written = Ok(());
     progress.count(reading.files(&functions)).digest(files, |name, digested| {
         progress.done();
-        let name = name::bytes(&name);
         if let (Some(cache), Ok(digested)) = (&cache, &digested) {
-            cache.store(&functions, digested);
+            cache.store(&functions, Path::new(&name), digested);
         }
+        let name = name::bytes(&name);
         let digested = digested.map_err(|error| reason(&error));
         if let Err(error) = &digested {
             all_read = false;

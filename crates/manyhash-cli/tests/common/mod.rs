@@ -225,3 +225,25 @@ pub fn corrupt(path: &Path) -> bool {
     mapped.flush().expect("it is written");
     times(&file).expect("a file") == before
 }
+
+/// Runs `manyhash manifest` in a directory, where the cache is too.
+pub fn manifest(root: &Path, arguments: &[&str]) -> Outcome {
+    let arguments: Vec<&str> = ["manifest"].into_iter().chain(arguments.iter().copied()).collect();
+    let mut program = assert_cmd::cargo::cargo_bin_cmd!("manyhash");
+    program.env("XDG_CACHE_HOME", root.join("cache"));
+    run(program, root, &arguments, b"")
+}
+
+/// Writes a file, and makes the directories above it.
+pub fn write(root: &Path, name: &str, content: impl AsRef<[u8]>) {
+    let path = root.join(name);
+    fs::create_dir_all(path.parent().expect("a directory")).expect("directories");
+    fs::write(path, content).expect("a file");
+}
+
+#[track_caller]
+pub fn assert_outcome(outcome: &Outcome, status: i32, stdout: &str, stderr: &str) {
+    assert_eq!(String::from_utf8_lossy(&outcome.stdout), stdout);
+    assert_eq!(String::from_utf8_lossy(&outcome.stderr), stderr);
+    assert_eq!(outcome.status, Some(status));
+}

@@ -12,7 +12,7 @@ use std::process::Command;
 #[track_caller]
 fn use_it(path: &Path) {
     let named = |error: CacheError| assert!(error.to_string().contains(&path.display().to_string()), "{error}");
-    match Cache::open(path) {
+    match Cache::open(path, false) {
         Ok(cache) => {
             found(&cache, 0..2000);
             store(&cache, 1900..2100);
@@ -111,6 +111,6 @@ fn a_full_disk_is_reported_at_the_end() {
     assert!(found(&cache, 0..60_000) >= 1000);
     // Nor is there for a new one.
     fs::write(small.0.path().join("rest"), vec![1; 3 << 20]).expect_err("there is no room for it");
-    assert!(matches!(Cache::open(&small.0.path().join("other")), Err(CacheError::Io(..))));
+    assert!(matches!(Cache::open(&small.0.path().join("other"), false), Err(CacheError::Io(..))));
     assert!(!small.0.path().join("other").exists());
 }

@@ -2,6 +2,7 @@
 
 use super::{HASTE, file, found, open, place, store};
 use crate::cache::Cache;
+use crate::cache::systems::FileSystems;
 use std::env;
 use std::io::Read;
 use std::path::Path;
@@ -29,7 +30,7 @@ fn child() {
     let files = env::var(FILES).expect("numbers");
     let (first, last) = files.split_once(' ').expect("two numbers");
     let (first, last): (u64, u64) = (first.parse().expect("a number"), last.parse().expect("a number"));
-    let cache = Cache::with_pace(path.as_ref(), HASTE).expect("it opens");
+    let cache = Cache::with(path.as_ref(), HASTE, FileSystems::new(false)).expect("it opens");
     for number in first..last {
         cache.remember(&file(number), &super::FUNCTIONS, &super::digests(&file(number)));
         if number % 50 == 0 {
