@@ -11,6 +11,7 @@ pub mod console;
 pub mod dups;
 pub mod escape;
 mod figures;
+mod incoming;
 pub mod known;
 #[cfg(unix)]
 pub mod links;

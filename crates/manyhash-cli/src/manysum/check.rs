@@ -5,9 +5,9 @@ use super::settings::{Policy, Report, Settings};
 use super::summary::{self, Summary};
 use super::verdict::Verdict;
 use crate::console::{Console, reason};
+use crate::lists::Parser;
 use crate::lists::line::tag;
 use crate::lists::read::List;
-use crate::lists::{Accepted, Parser};
 use crate::name;
 use crate::progress::Progress;
 use crate::quote::quote;
@@ -16,6 +16,9 @@ use manyhash::file::Digested;
 use std::ffi::OsStr;
 use std::io::{self, ErrorKind};
 use std::ops::ControlFlow;
+
+/// What messages call the list `-`.
+const INPUT: &str = "standard input";
 
 /// Prints a line for each file of the lists; whether every list has files, and all could be read and have the digests
 /// listed.
@@ -31,11 +34,12 @@ pub(super) fn check(console: &mut Console, settings: &Settings, policy: Policy) 
         let (lists, accepted) = (settings.files.clone(), settings.accepted);
         progress.find_total(move || total_bytes(&lists, accepted));
     }
+    let is_tool = settings.accepted.is_tool();
     let mut well = true;
     for name in &settings.files {
         match List::open(name, &mut parser) {
             Ok(mut list) => {
-                let name = if name == "-" { OsStr::new("standard input") } else { name };
+                let name = if name == "-" { OsStr::new(INPUT) } else { name };
                 let mut outcome =
                     Outcome { settings, policy, progress: &progress, list: name, counts: Counts::default() };
                 outcome.take(console, &mut summary, &mut list)?;
@@ -46,6 +50,11 @@ pub(super) fn check(console: &mut Console, settings: &Settings, policy: Policy) 
                     outcome.conclude(console)
                 };
             }
+            // Coreutils find out as they read it.
+            Err(_) if is_tool && name == "-" => {
+                well = false;
+                console.about(INPUT.as_bytes(), "read error");
+            }
             Err(error) => {
                 well = false;
                 console.file_error(name::bytes(name), &error);
@@ -54,7 +63,6 @@ pub(super) fn check(console: &mut Console, settings: &Settings, policy: Policy) 
     }
     drop(progress);
     // The tools of coreutils have no such line.
-    let is_tool = matches!(settings.accepted, Accepted::Tool(..));
     if let (false, Report::All | Report::Warn, Some(line)) = (is_tool, policy.report, summary.line()) {
         console.flush()?;
         console.message(line);
