@@ -28,5 +28,6 @@ mod reading;
 pub mod simulate;
 pub mod speed;
 mod standard;
+mod threads;
 mod tree;
 mod whole_file;
