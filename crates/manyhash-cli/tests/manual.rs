@@ -46,7 +46,7 @@ fn algorithms_are_completed() {
     let directory = directory();
     for (program, option) in [("manysum", "--algorithm"), ("manyhash", "--algorithm"), ("manyhash", "--hash")] {
         for (shell, separator) in
-            [("bash", " "), ("zsh", " "), ("fish", "\t''\n"), ("elvish", " "), ("powershell", "', '")]
+            [("bash", " "), ("zsh", " "), ("fish", "\\t''\n"), ("elvish", " "), ("powershell", "', '")]
         {
             let script = manyhash(directory.path(), &["completions", shell, program]).stdout;
             let script = String::from_utf8(script).expect("UTF-8");

@@ -42,7 +42,7 @@ fn files() {
     let directory = directory();
     let root = directory.path();
     touch(root, &["t/a", "t/b"]);
-    [1, 2].map(|i| std::fs::write(root.join(format!("t/same{i}")), vec![1; 100_000]).expect("a file"));
+    ["t/same1", "t/same2"].iter().for_each(|name| std::fs::write(root.join(name), vec![1; 100_000]).expect("a file"));
     let sums = alone(assert_cmd::cargo::cargo_bin_cmd!("manysum"), root, &["-r", "t", "--exclude", "same*"]);
     check(&sums, 0, &format!("{EMPTY}  t/a\n{EMPTY}  t/b\n"));
     std::fs::write(root.join("list"), &sums.stdout).expect("a list");

@@ -138,3 +138,25 @@ fn what_is_no_file_is_written_to() {
         }
     }
 }
+
+#[test]
+fn a_file_that_is_replaced_keeps_its_access_control_list() {
+    let directory = directory();
+    let root = directory.path();
+    touch(root, &["a", "SUMS"]);
+    let list = |root: &Path| shell(root, "getfacl -cn SUMS && getfattr -d SUMS").stdout;
+    if shell(root, "chmod 640 SUMS && setfacl -m u:65534:rw SUMS && setfattr -n user.comment -v kept SUMS").status
+        != Some(0)
+    {
+        eprintln!("skipped: no access control lists and attributes here");
+        return;
+    }
+    let before = list(root);
+    assert_eq!(written(root, &["a"]).0, Some(0));
+    assert_eq!(String::from_utf8_lossy(&list(root)), String::from_utf8_lossy(&before));
+    // One that its directory gives to new files is not the old one's.
+    assert_eq!(shell(root, "setfacl -b SUMS && setfacl -d -m u:65534:rw .").status, Some(0));
+    let before = list(root);
+    assert_eq!(written(root, &["a"]).0, Some(0));
+    assert_eq!(String::from_utf8_lossy(&list(root)), String::from_utf8_lossy(&before));
+}

@@ -82,7 +82,8 @@ fn narrow_terminals() {
     fs::File::create(root.join("a file with a long name")).and_then(|file| file.set_len(96 << 20)).expect("a file");
     let manysum = assert_cmd::cargo::cargo_bin!("manysum").display().to_string();
     for columns in [10, 30, 60] {
-        let command = format!("stty cols {columns} && '{manysum}' -a sm3 'a file with a long name' 2>&1 >/dev/null");
+        let command =
+            format!("stty cols {columns} rows 24 && '{manysum}' -a sm3 'a file with a long name' 2>&1 >/dev/null");
         let Ok(output) = std::process::Command::new("script")
             .args(["-qec", &command, "/dev/null"])
             .current_dir(root)

@@ -129,7 +129,7 @@ fn sorted(text: &[u8]) -> Vec<&[u8]> {
 /// Paths may be longer than the system takes at once.
 #[test]
 #[cfg(target_os = "linux")]
-fn deep_trees() {
+fn trees_deeper_than_a_path() {
     let directory = directory();
     let root = directory.path();
     // Each level is made from the one before.

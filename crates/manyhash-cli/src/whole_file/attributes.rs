@@ -14,6 +14,10 @@ use std::path::Path;
 #[cfg(target_os = "linux")]
 const ACL: &str = "system.posix_acl_access";
 
+/// What the system keeps of a file's content, and would find to be wrong of another one's.
+#[cfg(target_os = "linux")]
+const OF_CONTENT: [&str; 3] = ["security.capability", "security.evm", "security.ima"];
+
 /// Gives `new` the attributes of the file `old`, as far as the system lets this process.
 ///
 /// # Errors
@@ -46,7 +50,7 @@ fn keep_extended(old: &Path, new: &File) -> bool {
     // Where there are none that is an error too.
     let Ok(names) = xattr::list(old) else { return true };
     let mut is_list_kept = true;
-    for name in names {
+    for name in names.filter(|name| !OF_CONTENT.iter().any(|other| name == other)) {
         let kept = xattr::get(old, &name).and_then(|value| value.map_or(Ok(()), |value| new.set_xattr(&name, &value)));
         is_list_kept &= kept.is_ok() || name != ACL;
     }
