@@ -1,7 +1,10 @@
 //! Arguments that the programs share.
 
+use crate::console::Console;
+use crate::standard;
 use clap::{Error, Parser};
 use manyhash::{Algorithm, Other};
+use manyhash_stdio::Standard;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
@@ -10,13 +13,19 @@ use std::process::ExitCode;
 /// # Errors
 /// The status is 1 for wrong arguments, as coreutils has it (clap's own is 2), and for help that cannot be written.
 pub fn parse<A: Parser>() -> Result<A, ExitCode> {
-    A::try_parse().map_err(stop)
+    A::try_parse().map_err(|error| stop(A::command().get_name(), &error))
 }
 
-/// Prints what clap has to say instead of arguments, and returns the status to exit with.
-pub(crate) fn stop(error: Error) -> ExitCode {
-    let written = error.print().and_then(|()| io::stdout().flush());
-    if error.use_stderr() || written.is_err() { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+/// Prints what clap has to say instead of the arguments of a program, and returns the status to exit with.
+pub(crate) fn stop(program: &str, error: &Error) -> ExitCode {
+    let console = Console::new(program);
+    if error.use_stderr() {
+        // If it cannot be said, the status says as much.
+        let _ = error.print();
+        return console.finish(Ok(false));
+    }
+    let written = standard::there(Standard::Output).and_then(|()| error.print()).and_then(|()| io::stdout().flush());
+    console.finish(written.map(|()| true))
 }
 
 /// The help of an option that takes an algorithm.

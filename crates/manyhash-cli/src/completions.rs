@@ -1,5 +1,7 @@
 //! The tool `manyhash completions`: what a shell has to know to complete the programs' arguments.
 
+mod values;
+
 use crate::console::Console;
 use clap::Command;
 use clap_complete::{Shell, generate};
@@ -22,9 +24,12 @@ pub struct Arguments {
 pub fn main(arguments: Arguments, programs: [Command; 2]) -> ExitCode {
     let mut console = Console::new("manyhash");
     let mut completions = Vec::new();
-    for mut program in programs {
+    for program in programs {
         if program.get_name() == arguments.program {
-            generate(arguments.shell, &mut program, &arguments.program, &mut completions);
+            let mut program = values::with_algorithms(program);
+            let mut script = Vec::new();
+            generate(arguments.shell, &mut program, &arguments.program, &mut script);
+            completions = values::completed(arguments.shell, &program, script);
         }
     }
     let written = console.line(&completions);

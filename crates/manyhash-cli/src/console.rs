@@ -5,6 +5,7 @@ use crate::output::Output;
 use crate::quote::quote;
 use crate::whole_file::WholeFile;
 use indicatif::ProgressBar;
+use manyhash_stdio::Standard;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, ErrorKind, IsTerminal, Seek, Write};
@@ -21,6 +22,10 @@ pub struct Console {
     bar: Option<ProgressBar>,
     /// Whether standard output would be written across it.
     is_shared: bool,
+    /// Whether it speaks as coreutils do.
+    is_tool: bool,
+    /// Whether a message could not be written.
+    is_unheard: bool,
 }
 
 impl Console {
@@ -32,7 +37,14 @@ impl Console {
             saved: None,
             bar: None,
             is_shared: false,
+            is_tool: false,
+            is_unheard: false,
         }
+    }
+
+    /// That of a tool of coreutils, which has its own words for errors.
+    pub(crate) fn of_tool(program: impl AsRef<OsStr>) -> Self {
+        Console { is_tool: true, ..Self::new(program) }
     }
 
     /// Takes the bar off the terminal for as long as something else is written to it.
@@ -75,12 +87,16 @@ impl Console {
 
     /// Writes `PROGRAM: MESSAGE` to standard error, after all lines so far on standard output.
     pub fn message(&mut self, message: impl AsRef<[u8]>) {
-        // If standard output fails, the next line or the end of the program says so; if standard error fails, nobody
-        // can be told.
-        let message = [&self.program, &b": "[..], message.as_ref(), b"\n"].concat();
+        self.text(&[&self.program, &b": "[..], message.as_ref(), b"\n"].concat());
+    }
+
+    /// Writes what a message is made of.
+    fn text(&mut self, text: &[u8]) {
+        // If standard output fails, the next line or the end of the program says so; if standard error fails, only the
+        // exit status can tell.
         let mut write = || {
             let _ = self.output.flush();
-            let _ = io::stderr().write_all(&message);
+            self.is_unheard |= io::stderr().write_all(text).is_err();
         };
         match &self.bar {
             Some(bar) => bar.suspend(write),
@@ -88,10 +104,12 @@ impl Console {
         }
     }
 
-    /// Writes `PROGRAM: MESSAGE`, on wrong arguments, and where to read on them.
-    pub fn usage_error(&mut self, message: impl AsRef<[u8]>) {
-        let hint = [b"\nTry '", &self.program[..], b" --help' for more information."].concat();
-        self.message([message.as_ref(), &hint].concat());
+    /// Writes `PROGRAM: MESSAGE`, on wrong arguments, if there is one, and where to read on them.
+    pub fn usage_error(&mut self, message: Option<&[u8]>) {
+        if let Some(message) = message {
+            self.message(message);
+        }
+        self.text(&[b"Try '", &self.program[..], b" --help' for more information.\n"].concat());
     }
 
     /// Writes `PROGRAM: NAME: WHAT` to standard error, the name quoted.
@@ -104,8 +122,8 @@ impl Console {
         self.about(name, &reason(error));
     }
 
-    /// The exit status: of success if all went well and was written. Nothing is said about a closed pipe: its reader
-    /// has seen all that it wants.
+    /// The exit status: of success if all went well and was written. If standard output is a pipe whose reader has seen
+    /// all that it wants, the program ends by `SIGPIPE` instead, unless that is ignored.
     pub fn finish(self, outcome: io::Result<bool>) -> ExitCode {
         self.finish_with(outcome.map(|well| u8::from(!well)))
     }
@@ -113,9 +131,19 @@ impl Console {
     /// The same, of programs that have more to say than that something went wrong, which is 1.
     pub(crate) fn finish_with(mut self, outcome: io::Result<u8>) -> ExitCode {
         match outcome.and_then(|status| self.output.flush().map(|()| status)) {
-            Ok(status) => return if self.save() { status.into() } else { (status | 1).into() },
-            Err(error) if error.kind() == ErrorKind::BrokenPipe => {}
-            Err(error) => self.message(format!("write error: {}", reason(&error))),
+            Ok(status) => {
+                let is_well = self.save() && !self.is_unheard;
+                return (if is_well { status } else { status | 1 }).into();
+            }
+            Err(error) => {
+                if error.kind() == ErrorKind::BrokenPipe {
+                    manyhash_stdio::end_by_sigpipe();
+                }
+                // Coreutils know the reason only if the descriptor cannot be closed either.
+                let is_known = !self.is_tool || Standard::Output.was_closed();
+                let why = if is_known { format!(": {}", reason(&error)) } else { String::new() };
+                self.message(format!("write error{why}"));
+            }
         }
         ExitCode::FAILURE
     }

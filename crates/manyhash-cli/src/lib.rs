@@ -12,6 +12,7 @@ pub mod dups;
 pub mod escape;
 mod figures;
 mod guess;
+mod incoming;
 pub mod known;
 #[cfg(unix)]
 pub mod links;
@@ -28,5 +29,6 @@ mod reading;
 pub mod simulate;
 pub mod speed;
 mod standard;
+mod threads;
 mod tree;
 mod whole_file;

@@ -79,9 +79,14 @@ impl Accepted {
         }
     }
 
+    /// Whether a tool of coreutils is to be like.
+    pub(crate) fn is_tool(self) -> bool {
+        matches!(self, Accepted::Tool(..))
+    }
+
     /// Whether all formats are.
     fn is_wide(self) -> bool {
-        !matches!(self, Accepted::Tool(..))
+        !self.is_tool()
     }
 }
 

@@ -12,10 +12,10 @@ mod summary;
 mod tool;
 mod verdict;
 
-use crate::console::Console;
-use crate::name;
+use crate::console::{Console, reason};
 use crate::whole_file::WholeFile;
-use manyhash::Function;
+use crate::{name, standard};
+use manyhash::{Function, Other};
 pub use own::command;
 use settings::{Settings, Task};
 use std::env;
@@ -29,9 +29,9 @@ pub fn main() -> ExitCode {
     let mut arguments = env::args_os();
     let program = arguments.next().unwrap_or_default();
     let (mut console, settings) = match Tool::started_as(&program) {
-        Some(tool) => (Console::new(&program), tool.settings(arguments)),
+        Some(tool) => (Console::of_tool(&program), tool.settings(arguments)),
         None => match own::parse() {
-            Ok(settings) => (Console::new("manysum"), settings.map_err(Stop::from)),
+            Ok(settings) => (Console::new(own::PROGRAM), settings.map_err(Stop::from)),
             Err(status) => return status,
         },
     };
@@ -39,7 +39,7 @@ pub fn main() -> ExitCode {
         Ok(settings) => run(&mut console, settings),
         Err(Stop::Text(text)) => console.line(text.as_bytes()).map(|()| true),
         Err(Stop::Wrong(message)) => {
-            console.usage_error(message);
+            console.usage_error(message.as_deref());
             Ok(false)
         }
         Err(Stop::Refused(messages)) => {
@@ -50,11 +50,25 @@ pub fn main() -> ExitCode {
     console.finish(outcome)
 }
 
+/// What `cksum --debug` says of CRCs: whether they are computed by the processor's carry-less multiplication.
+fn crc_support() -> &'static str {
+    #[cfg(target_arch = "x86_64")]
+    return if is_x86_feature_detected!("pclmulqdq") && is_x86_feature_detected!("avx") {
+        "using pclmul hardware support"
+    } else {
+        "pclmul support not detected"
+    };
+    #[cfg(not(target_arch = "x86_64"))]
+    "using generic hardware support"
+}
+
 fn run(console: &mut Console, mut settings: Settings) -> io::Result<bool> {
     match manyhash::backend() {
-        Ok(backend) if settings.debug && matches!(settings.functions[..], [Function::Lanes(_)]) => {
-            console.message(format!("using {backend}"));
-        }
+        Ok(backend) if settings.debug => match settings.functions[..] {
+            [Function::Lanes(_)] => console.message(format!("using {backend}")),
+            [Function::Other(Other::Crc | Other::Crc32)] => console.message(crc_support()),
+            _ => {}
+        },
         Ok(_) => {}
         Err(error) => {
             console.message(error.to_string());
@@ -75,8 +89,15 @@ fn run(console: &mut Console, mut settings: Settings) -> io::Result<bool> {
     if settings.files.is_empty() {
         settings.files.push("-".into());
     }
-    match settings.task {
+    let is_tool = settings.accepted.is_tool();
+    let well = match settings.task {
         Task::Print(format) => print::print(console, settings, format, named),
         Task::Check(policy) => check::check(console, &settings, policy),
+    }?;
+    // Coreutils close it at the end, and say so again if that fails.
+    if is_tool && let Err(error) = standard::close_input() {
+        console.message(format!("standard input: {}", reason(&error)));
+        return Ok(false);
     }
+    Ok(well)
 }

@@ -1,10 +1,12 @@
 //! How far a program has come with its files, in a line on standard error that is gone when it is done.
 
 use crate::quote::quote;
+use ::console::Term;
 use clap::ValueEnum;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{HumanBytes, HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use manyhash::file::{Files, Source};
 use std::collections::VecDeque;
+use std::fmt;
 use std::io::{self, IsTerminal};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -13,6 +15,9 @@ use std::time::Duration;
 
 /// Between two looks at how far it is. What takes no longer than that shows nothing.
 const INTERVAL: Duration = Duration::from_millis(100);
+
+/// Columns that figures, a bar and the beginning of a name have room in.
+pub(crate) const WIDE: u16 = 80;
 
 /// Redraws a second at most.
 const RATE: u8 = 10;
@@ -48,11 +53,10 @@ impl Progress {
             When::Auto if !io::stderr().is_terminal() => return Progress { shared: None },
             When::Auto => ProgressDrawTarget::stderr_with_hz(RATE),
             // indicatif draws on terminals only, unless it is told that something is like one.
-            When::Always => ProgressDrawTarget::term_like_with_hz(Box::new(::console::Term::stderr()), RATE),
+            When::Always => ProgressDrawTarget::term_like_with_hz(Box::new(Term::stderr()), RATE),
         };
         // It comes into sight with the first look at it, not with the first line that it would have to make room for.
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
-        let bar = bar.with_style(style("{bytes}, {bytes_per_sec}: {wide_msg}"));
         let shared = Arc::new(Shared { bar, bytes: AtomicU64::new(0), begun: Mutex::default() });
         let watched = Arc::downgrade(&shared);
         // Without the thread nothing is shown, and all else goes on.
@@ -135,13 +139,23 @@ impl Shared {
 
     fn set_total(&self, bytes: u64) {
         self.bar.set_length(bytes);
-        self.bar.set_style(style("{bytes} of {total_bytes} {bar:20} {bytes_per_sec}, {eta} left: {wide_msg}"));
     }
 
-    fn show(&self) {
+    /// Shows how far it is, in no more than so many columns.
+    fn show(&self, columns: u16) {
         let name = self.begun().front().map(|name| String::from_utf8_lossy(&quote(name)).into_owned());
-        self.bar.set_message(name.unwrap_or_default());
-        self.bar.set_position(self.bytes.load(Ordering::Relaxed));
+        let name = name.unwrap_or_default();
+        let bytes = self.bytes.load(Ordering::Relaxed);
+        let (template, message) = match self.bar.length() {
+            None if columns >= WIDE => ("{bytes}, {bytes_per_sec}: {wide_msg}", name),
+            Some(_) if columns >= WIDE => ("{bytes} of {total_bytes} {bar:20} {bytes_per_sec}{left}: {wide_msg}", name),
+            // Only a message is cut to what there is room for.
+            None => ("{wide_msg}", format!("{}: {name}", HumanBytes(bytes))),
+            Some(total) => ("{wide_msg}", format!("{} of {}: {name}", HumanBytes(bytes), HumanBytes(total))),
+        };
+        self.bar.set_style(style(template));
+        self.bar.set_message(message);
+        self.bar.set_position(bytes);
         self.bar.tick();
     }
 }
@@ -155,12 +169,24 @@ fn watch(shared: &Weak<Shared>, target: ProgressDrawTarget) {
         if let Some(target) = target.take() {
             shared.bar.set_draw_target(target);
         }
-        shared.show();
+        shared.show(columns());
     }
 }
 
-fn style(template: &str) -> ProgressStyle {
-    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
+/// Columns of the terminal.
+pub(crate) fn columns() -> u16 {
+    Term::stderr().size().1
+}
+
+/// What a template looks like, with `{left}` for the time that it will take from now on.
+pub(crate) fn style(template: &str) -> ProgressStyle {
+    let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
+    style.with_key("left", |state: &ProgressState, text: &mut dyn fmt::Write| {
+        // Before the first byte nobody knows.
+        if state.pos() > 0 && !state.eta().is_zero() {
+            let _ = write!(text, ", {:#} left", HumanDuration(state.eta()));
+        }
+    })
 }
 
 /// The bytes in all of these, if they can be known before they are read.
@@ -210,10 +236,15 @@ mod tests {
         let shared = progress.shared.as_ref().expect("it is there");
         progress.begin(b"a\n");
         progress.begin(b"b");
-        shared.show();
+        shared.show(WIDE);
         assert_eq!((shared.bar.message().as_str(), shared.bar.position()), (r"'a'$'\n'", 7));
         progress.done();
-        shared.show();
+        shared.show(WIDE);
         assert_eq!(shared.bar.message(), "b");
+        shared.show(WIDE - 1);
+        assert_eq!(shared.bar.message(), "7 B: b");
+        shared.set_total(2048);
+        shared.show(20);
+        assert_eq!(shared.bar.message(), "7 B of 2.00 KiB: b");
     }
 }

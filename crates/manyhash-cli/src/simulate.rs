@@ -21,12 +21,13 @@ mod table;
 
 use crate::arguments::algorithm_help;
 use crate::console::Console;
+use crate::progress;
 use crate::whole_file::WholeFile;
 use buffers::Buffers;
 use clap::{ValueEnum, value_parser};
 use content::Content;
 use engine::Hashing;
-use indicatif::{ProgressBar, ProgressFinish, ProgressStyle};
+use indicatif::{ProgressBar, ProgressFinish};
 use load::Load;
 use manyhash::{Algorithm, Digest};
 use outcome::{Figures, Outcome};
@@ -169,6 +170,8 @@ fn subjects(
 
 /// A bar on standard error, gone when it is dropped; hidden where that is no terminal.
 fn progress(load: &Load) -> ProgressBar {
-    let style = ProgressStyle::with_template("{msg} {wide_bar} {bytes} of {total_bytes}, {bytes_per_sec}, {eta} left");
-    ProgressBar::new(load.total_size).with_style(style.expect("it is a template")).with_finish(ProgressFinish::AndClear)
+    let is_wide = progress::columns() >= progress::WIDE;
+    let template =
+        if is_wide { "{msg} {wide_bar} {bytes} of {total_bytes}, {bytes_per_sec}{left}" } else { "{msg} {wide_bar}" };
+    ProgressBar::new(load.total_size).with_style(progress::style(template)).with_finish(ProgressFinish::AndClear)
 }

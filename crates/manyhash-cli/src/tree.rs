@@ -1,16 +1,19 @@
 //! The files that names stand for.
 
+#[cfg(target_os = "linux")]
+mod deep;
 pub(crate) mod names;
+mod paths;
 pub(crate) mod select;
 
 use crate::name;
 use manyhash::file::Source;
 use names::Names;
+use paths::Paths;
 use select::Selection;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
-use walkdir::{DirEntry, WalkDir};
 
 /// How directories are walked.
 #[derive(Clone, Default)]
@@ -75,16 +78,9 @@ impl Walk {
         &self,
         root: OsString,
     ) -> impl Iterator<Item = Result<PathBuf, (OsString, io::Error)>> + Send + use<> {
-        let Walk { selection, leave_out, .. } = self.clone();
-        let walk = WalkDir::new(&root).sort_by_file_name();
-        let walk = walk.follow_links(self.follow).same_file_system(self.one_file_system).into_iter();
-        let taken = {
-            let root = root.clone();
-            move |entry: &DirEntry| entry.depth() == 0 || takes(&selection, &root, entry)
-        };
-        let walk = walk.filter_entry(taken).filter_map(move |entry| file(&root, entry));
+        let leave_out = self.leave_out.clone();
         let is_left_out = move |path: &Path| leave_out.as_ref().is_some_and(|out| is_same(out, path));
-        walk.filter(move |path| !path.as_ref().is_ok_and(|path| is_left_out(path)))
+        Paths::new(self.clone(), root.into()).filter(move |path| !path.as_ref().is_ok_and(|path| is_left_out(path)))
     }
 }
 
@@ -95,25 +91,4 @@ fn is_same(canonical: &Path, path: &Path) -> bool {
     let name = |bytes: &[u8]| bytes.iter().rposition(|byte| *byte == b'/').map_or(0, |slash| slash + 1);
     bytes.ends_with(&canonical_bytes[name(canonical_bytes)..])
         && path.canonicalize().is_ok_and(|path| path == canonical)
-}
-
-fn takes(selection: &Selection, root: &OsStr, entry: &DirEntry) -> bool {
-    if selection.takes_all() {
-        return true;
-    }
-    let path = entry.path().strip_prefix(Path::new(root)).unwrap_or(entry.path());
-    selection.takes(path, entry.file_type().is_dir())
-}
-
-/// The path of the file that an entry is, or its failure; none if it is skipped.
-fn file(root: &OsString, entry: walkdir::Result<DirEntry>) -> Option<Result<PathBuf, (OsString, io::Error)>> {
-    match entry {
-        Ok(entry) if entry.file_type().is_file() => Some(Ok(entry.into_path())),
-        Ok(_) => None,
-        Err(error) => {
-            let name = error.path().map_or_else(|| root.clone(), |path| path.as_os_str().to_owned());
-            let leads_back = || io::Error::other("Symbolic link leads back to a directory above it");
-            Some(Err((name, error.into_io_error().unwrap_or_else(leads_back))))
-        }
-    }
 }

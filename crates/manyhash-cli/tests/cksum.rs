@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{directory, manysum, manysum_as, run};
+use common::{compare_as, directory, manysum, manysum_as, run};
 use std::fs;
 use std::path::Path;
 use tempfile::TempDir;
@@ -122,6 +122,32 @@ fn base64_is_checked() {
     assert_eq!((outcome.status, outcome.stdout.len()), (Some(1), 0));
 }
 
+#[test]
+fn lengths_and_names_as_coreutils_reads_them() {
+    let directory = tree();
+    let root = directory.path();
+    let digest = run(manysum_as("b2sum"), root, &["-l", "8", "e"], b"").stdout;
+    let digest = String::from_utf8_lossy(&digest[..2]).into_owned();
+    for length in ["8", "010", "08", "0x8", "0X8", "+8", " 8", "\t+010", "8 ", "8k", "-8", "0x", "16", "0", "", "1e1"] {
+        for tool in ["b2sum", "cksum"] {
+            compare_as(tool, root, &["-cw"], format!("BLAKE2b-{length} (e) = {digest}\n").as_bytes());
+            compare_as(tool, root, &["-cw"], format!("BLAKE2b-{length}(e) = {digest}\n").as_bytes());
+        }
+    }
+    // A line may end where a name would begin.
+    for list in ["D \n", "DD \n", "\\D \n", "D  \n", "D *\n", "D \nD  e\n", "D  e\nD \n", "D \0e\n", "D\n", "M \n"] {
+        let list = list.replace('D', &digest).replace('M', MD5);
+        compare_as("b2sum", root, &["-c"], list.as_bytes());
+        for algorithm in ["blake2b", "md5", "sm3"] {
+            compare_as("cksum", root, &["-c", "-a", algorithm], list.as_bytes());
+        }
+        compare_as("md5sum", root, &["-c"], list.as_bytes());
+    }
+    for arguments in [&["-b", "f"][..], &["-t", "f"], &["-cb"], &["-bx"], &["-xb"], &["--bin"], &["--debug", "f"]] {
+        compare_as("cksum", root, arguments, b"");
+    }
+}
+
 /// Where `cksum` is better than coreutils 9.1.
 #[test]
 fn what_is_not_as_with_coreutils() {
@@ -131,15 +157,58 @@ fn what_is_not_as_with_coreutils() {
     let few = format!("MD5-8 (f) = 25\nMD5-64 (f) = {}\nSHA256-8 (f) = 15\n", &MD5[..16]);
     assert_eq!(cksum(root, &["-c", "--quiet"], few.as_bytes()).0, Some(1));
     // Of BLAKE2b no other lengths and functions are meant by these.
-    let list = format!("BLAKE2bp-256 (f) = {B2}\nBLAKE2bx (f) = {B2}\nBLAKE2b-0x100 (f) = {B2}\n");
+    let list = format!("BLAKE2bp-256 (f) = {B2}\nBLAKE2bx (f) = {B2}{B2}\n");
     assert_eq!(run(manysum_as("b2sum"), root, &["-c"], list.as_bytes()).status, Some(1));
     // It takes what it cannot read for an empty file.
     let said = (Some(1), String::new(), "cksum: .: Is a directory\n".to_owned());
     assert_eq!(cksum(root, &["."], b""), said);
-    // It refuses these without a word.
-    let (status, said, why) = cksum(root, &["-b", "f"], b"");
-    assert_eq!((status, said.as_str()), (Some(1), ""));
-    assert!(why.starts_with("cksum: invalid option -- 'b'\n"), "{why}");
+}
+
+/// coreutils 9.6 and 9.8.
+#[test]
+fn newer_names() {
+    let directory = tree();
+    let root = directory.path();
+    // The check value of CRC-32/ISO-HDLC in the catalogue of CRCs, cbf43926.
+    let sum = 0xcbf4_3926_u32;
+    assert_eq!(cksum(root, &["-a", "crc32b", "f"], b"").1, format!("{sum} 9 f\n"));
+    assert_eq!(cksum(root, &["-a", "crc32b", "--base64"], b"123456789").1, format!("{sum} 9\n"));
+    assert_eq!(run(manysum_as("cksum"), root, &["-a", "crc32b", "--raw", "f"], b"").stdout, sum.to_be_bytes());
+    let mut all = String::new();
+    for length in ["224", "256", "384", "512"] {
+        let line = cksum(root, &["-a", "sha2", "-l", length, "f"], b"").1;
+        assert_eq!(line, cksum(root, &["-a", &format!("sha{length}"), "f"], b"").1);
+        let (_, digest) = line.split_once(" = ").expect("a digest");
+        all += &format!("{line}SHA2-{length} (f) = {digest}");
+        all += &cksum(root, &["-a", "sha2", "-l", length, "--untagged", "f"], b"").1;
+    }
+    let due = |lines| (Some(0), "f: OK\n".repeat(lines), String::new());
+    assert_eq!(cksum(root, &["-a", "sha2", "-c"], all.as_bytes()), due(12));
+    let tagged: String = all.lines().filter(|line| line.contains('=')).map(|line| format!("{line}\n")).collect();
+    assert_eq!(cksum(root, &["-c"], tagged.as_bytes()), due(8));
+    for length in ["224", "256", "384", "512"] {
+        let line = cksum(root, &["-a", "sha3", "--length", length, "f"], b"").1;
+        let digest = manysum(root, &["-a", &format!("sha3-{length}"), "f"], b"").stdout;
+        let digest = String::from_utf8_lossy(&digest).replace("  f\n", "");
+        assert_eq!(line, format!("SHA3-{length} (f) = {digest}\n"));
+        let base64 = cksum(root, &["-a", "sha3", "--length", length, "--untagged", "--base64", "f"], b"").1;
+        let list = format!("{line}{digest}  f\n{base64}");
+        assert_eq!(cksum(root, &["-a", "sha3", "-c"], list.as_bytes()), due(3));
+        assert_eq!(cksum(root, &["-c"], line.as_bytes()), due(1));
+        let wrong = format!("SHA3-{length} (f) = {}\n", "0".repeat(digest.len()));
+        assert_eq!(cksum(root, &["-c", "--status"], wrong.as_bytes()), (Some(1), String::new(), String::new()));
+    }
+    for (arguments, message) in [
+        (&["-a", "sha2", "f"][..], "--algorithm=sha2 requires specifying --length 224, 256, 384, or 512\n"),
+        (
+            &["-a", "sha3", "-l", "128", "f"],
+            "invalid length: '128'\ncksum: digest length for 'SHA3' must be 224, 256, 384, or 512\n",
+        ),
+        (&["-a", "crc32b", "-c"], "--check is not supported with --algorithm={bsd,sysv,crc,crc32b}\n"),
+        (&["-a", "sha256", "-l", "256"], "--length is only supported with --algorithm=blake2b\n"),
+    ] {
+        assert_eq!(cksum(root, arguments, b""), (Some(1), String::new(), format!("cksum: {message}")));
+    }
 }
 
 #[test]
@@ -152,8 +221,8 @@ fn help_version_and_debug() {
             let text = String::from_utf8(help.stdout).expect("UTF-8");
             assert!(
                 text.starts_with(&format!("Usage: {tool} "))
-                    && text.contains(own)
-                    && text.contains("-l, --length=BITS")
+                    && text.contains(&format!("\n  {own} "))
+                    && text.contains("\n  -l, --length=BITS ")
             );
             assert_eq!((help.status, help.stderr.len()), (Some(0), 0));
         }

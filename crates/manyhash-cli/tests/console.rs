@@ -6,16 +6,21 @@ mod common;
 use common::{EMPTY, directory, manysum, run};
 use std::fs::{self, File};
 use std::io;
+use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 
 /// The status and the messages of `manysum` with this standard output.
 fn with_stdout(directory: &Path, arguments: &[&str], stdout: impl Into<Stdio>) -> (Option<i32>, String) {
+    let output = outcome(directory, arguments, stdout);
+    (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+fn outcome(directory: &Path, arguments: &[&str], stdout: impl Into<Stdio>) -> Output {
     let mut command = Command::new(assert_cmd::cargo::cargo_bin!("manysum"));
     let child =
         command.current_dir(directory).args(arguments).stdin(Stdio::null()).stdout(stdout).stderr(Stdio::piped());
-    let output = child.spawn().and_then(std::process::Child::wait_with_output).expect("it runs");
-    (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    child.spawn().and_then(std::process::Child::wait_with_output).expect("it runs")
 }
 
 #[test]
@@ -28,7 +33,8 @@ fn a_full_disk_is_a_failure() {
         let message = "manysum: write error: No space left on device\n".to_owned();
         assert_eq!(with_stdout(directory.path(), arguments, full()), (Some(1), message));
     }
-    assert_eq!(with_stdout(directory.path(), &["--help"], full()).0, Some(1));
+    let message = "manysum: write error: No space left on device\n".to_owned();
+    assert_eq!(with_stdout(directory.path(), &["--help"], full()), (Some(1), message));
 }
 
 #[test]
@@ -52,7 +58,8 @@ fn a_closed_pipe_ends_it_quietly() {
     for arguments in [&["0"][..], &names, &["-c", "list"], &["-r", "."]] {
         let (reader, writer) = io::pipe().expect("a pipe");
         drop(reader);
-        assert_eq!(with_stdout(directory.path(), arguments, writer), (Some(1), String::new()));
+        let output = outcome(directory.path(), arguments, writer);
+        assert_eq!((output.status.signal(), output.stderr), (Some(13), Vec::new()), "{arguments:?}");
     }
 }
 
@@ -127,6 +134,11 @@ fn closed_standard_input_and_output() {
         ("manysum -c <&-", "manysum: -: Bad file descriptor\n"),
         ("manysum --files-from - <&-", "manysum: -: Bad file descriptor\n"),
         ("manysum file >&-", "manysum: write error: Bad file descriptor\n"),
+        ("manysum --help >&-", "manysum: write error: Bad file descriptor\n"),
+        (
+            "trap '' PIPE; { manysum file; echo $? >&3; } 3>status | true; exit $(cat status)",
+            "manysum: write error: Broken pipe\n",
+        ),
     ] {
         let outcome = shell(script);
         assert_eq!(String::from_utf8_lossy(&outcome.stderr), message, "{script}");

@@ -74,6 +74,50 @@ fn a_total_where_there_is_one() {
     assert!(drawn.iter().any(is_whole), "{drawn:?}");
 }
 
+/// The terminal is one that `script` makes.
+#[test]
+fn narrow_terminals() {
+    let directory = directory();
+    let root = directory.path();
+    fs::File::create(root.join("a file with a long name")).and_then(|file| file.set_len(96 << 20)).expect("a file");
+    let manysum = assert_cmd::cargo::cargo_bin!("manysum").display().to_string();
+    for columns in [10, 30, 60] {
+        let command =
+            format!("stty cols {columns} rows 24 && '{manysum}' -a sm3 'a file with a long name' 2>&1 >/dev/null");
+        let Ok(output) = std::process::Command::new("script")
+            .args(["-qec", &command, "/dev/null"])
+            .current_dir(root)
+            .stdin(std::process::Stdio::null())
+            .output()
+        else {
+            eprintln!("skipped: the host has no script");
+            return;
+        };
+        let drawn = drawn(&output.stdout);
+        assert!(drawn.iter().any(|line| line.contains("MiB")), "{columns}: {drawn:?}");
+        assert!(drawn.iter().all(|line| line.chars().count() <= columns), "{columns}: {drawn:?}");
+    }
+}
+
+#[test]
+fn no_time_is_left_that_nobody_knows() {
+    let directory = directory();
+    let root = directory.path();
+    fs::File::create(root.join("long")).and_then(|file| file.set_len(96 << 20)).expect("a file");
+    // The pipe comes first, and holds up what would be counted.
+    let pipe = fifo(root, "list");
+    let outcome = thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut pipe = OpenOptions::new().write(true).open(&pipe).expect("a pipe");
+            thread::sleep(Duration::from_millis(300));
+            pipe.write_all(b"long\n").expect("a reader");
+        });
+        manysum(root, &["-a", "sm3", "--progress", "always", "--files-from", "list"], b"")
+    });
+    let drawn = drawn(&outcome.stderr);
+    assert!(!drawn.is_empty() && drawn.iter().all(|line| !line.contains(" 0s left")), "{drawn:?}");
+}
+
 #[test]
 fn nothing_where_it_is_not_wanted() {
     let directory = directory();

@@ -28,6 +28,10 @@ fn globs() {
     assert_eq!(taken(root, &["t", "--exclude=build"]), ["t/a.rs", "t/b.c", "t/d/a.h"]);
     assert_eq!(taken(root, &["t", "--exclude=build/*", "--exclude=*.c"]), ["t/a.rs", "t/d/a.h", "t/d/build/z.rs"]);
     assert_eq!(taken(root, &["t", "--include=d/**", "--exclude=[a-m].*"]), ["t/d/build/z.rs"]);
+    // As in gitignore: a slash at the beginning is the directory named, and one at the end is for directories.
+    assert_eq!(taken(root, &["t", "--exclude=/build"]), ["t/a.rs", "t/b.c", "t/d/a.h", "t/d/build/z.rs"]);
+    assert_eq!(taken(root, &["t", "--include=/*.rs"]), ["t/a.rs"]);
+    assert_eq!(taken(root, &["t/", "--exclude=build/", "--exclude=b.c/"]), ["t/a.rs", "t/b.c", "t/d/a.h"]);
     // What is named is taken.
     assert_eq!(taken(root, &["t/build", "other.h", "--exclude=*.h", "--exclude=build"]).last().unwrap(), "other.h");
     assert_eq!(taken(root, &["t/build", "--exclude=build"]), ["t/build/a.rs", "t/build/x/y.c"]);
@@ -139,6 +143,8 @@ fn options_that_need_others() {
         &["--files-from=-", "file"],
         &["--files-from=-", "-c"],
         &["-r", "--include=["],
+        &["-r", "--include=x/"],
+        &["-r", "--exclude=./x"],
     ] {
         let outcome = manysum(directory.path(), arguments, b"");
         assert_eq!((outcome.status, outcome.stdout.len()), (Some(1), 0), "{arguments:?}");

@@ -125,3 +125,31 @@ fn sorted(text: &[u8]) -> Vec<&[u8]> {
     lines.sort_unstable();
     lines
 }
+
+/// Paths may be longer than the system takes at once.
+#[test]
+#[cfg(target_os = "linux")]
+fn trees_deeper_than_a_path() {
+    let directory = directory();
+    let root = directory.path();
+    // Each level is made from the one before.
+    let script =
+        "name=$(printf 'd%.0s' {1..200}); for i in {1..50}; do mkdir $name && cd -P $name && : > f && : > g.tmp; done";
+    let outcome = run(assert_cmd::Command::new("bash"), root, &["-ec", script], b"");
+    assert_eq!(outcome.status, Some(0), "{outcome:?}");
+    let level = "d".repeat(200) + "/";
+    let due: Vec<String> = (1..=50).rev().map(|depth| format!("./{}f", level.repeat(depth))).collect();
+    for arguments in [&["-r", ".", "--exclude", "*.tmp"][..], &["-r", ".", "--include", "f", "--one-file-system"]] {
+        let outcome = manysum(root, arguments, b"");
+        assert_eq!((outcome.status, outcome.stderr), (Some(0), Vec::new()));
+        assert_eq!(names(&outcome.stdout), due);
+        let checked = manysum(root, &["-c", "--quiet"], &outcome.stdout);
+        assert_eq!((checked.status, checked.stdout), (Some(0), Vec::new()));
+    }
+    // A link to a directory above would not be known for one.
+    let outcome = manysum(root, &["-r", ".", "--follow"], b"");
+    assert_eq!(outcome.status, Some(1));
+    assert!(String::from_utf8_lossy(&outcome.stderr).ends_with(": File name too long\n"));
+    assert_eq!(names(&outcome.stdout).len(), 2 * 20);
+    assert_eq!(run(assert_cmd::Command::new("rm"), root, &["-rf", &"d".repeat(200)], b"").status, Some(0));
+}

@@ -4,6 +4,8 @@
 //! advances their streams together in its lanes. Memory is a chunk for each lane of each core, and the results that
 //! wait for an earlier file.
 
+#[cfg(target_os = "linux")]
+mod deep;
 mod disk;
 mod handover;
 mod input;

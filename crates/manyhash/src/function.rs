@@ -67,6 +67,8 @@ impl fmt::Display for UnknownFunction {
         for name in Other::NAMES {
             write!(f, ", {name}")?;
         }
+        #[cfg(feature = "others")]
+        write!(f, ", blake2b-BITS with a multiple of 8 up to 512")?;
         Ok(())
     }
 }

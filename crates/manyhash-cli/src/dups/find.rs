@@ -8,6 +8,7 @@ use crate::cache::{Cache, Stamp};
 use crate::name;
 use crate::progress::Progress;
 use crate::reading::Reading;
+use crate::threads::on_all_cores;
 use manyhash::file::Source;
 use manyhash::{Algorithm, Digest, Function};
 use rayon::prelude::*;
@@ -51,7 +52,7 @@ impl Search<'_> {
         let alike = groups(files.into_iter().map(|file| (file.size, file))).into_iter().flat_map(|(_, files)| files);
         // Of files that are hardly longer than their ends all is read at once.
         let (long, short): (Vec<_>, Vec<_>) = alike.partition(|file| file.size > 2 * END as u64);
-        let ends: Vec<io::Result<Digest>> = long.par_iter().map(|file| ends(&file.path)).collect();
+        let ends: Vec<io::Result<Digest>> = on_all_cores(|| long.par_iter().map(|file| ends(&file.path)).collect());
         let mut read = Vec::new();
         for (file, ends) in long.into_iter().zip(ends) {
             match ends {
@@ -117,7 +118,7 @@ impl Search<'_> {
             let metadata = file.path.metadata().ok().filter(|metadata| metadata.len() == file.size)?;
             reader.find_at(&file.path, &Stamp::of(&metadata)?)
         };
-        files.par_iter().map(known).collect()
+        on_all_cores(|| files.par_iter().map(known).collect())
     }
 }
 

@@ -1,6 +1,7 @@
 //! Digests as they are gathered from lists: side by side, and sorted in place.
 
 use super::layout::{LINE, Sorted};
+use crate::threads::on_all_cores;
 use rayon::slice::ParallelSliceMut;
 
 /// Digests of one length.
@@ -32,7 +33,7 @@ struct Cells<const CELL: usize>(Vec<[u8; CELL]>);
 
 impl<const CELL: usize> Cells<CELL> {
     fn sort(&mut self) {
-        self.0.par_sort_unstable();
+        on_all_cores(|| self.0.par_sort_unstable());
         self.0.dedup();
     }
 }

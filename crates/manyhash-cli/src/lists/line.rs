@@ -10,7 +10,7 @@
 //! Spaces and tabs before it do not count, and after them a backslash says that the name is escaped. A name ends at a
 //! NUL, for no file's name has one.
 
-use super::cksum::{is_base64, tagged_function};
+use super::cksum::{Family, is_base64, number_of_c, tagged_function};
 use super::{Entry, digest};
 use crate::escape::unescape;
 use manyhash::{Blake2bLength, Digest, Function, Other};
@@ -34,6 +34,8 @@ pub enum Dialect {
     B2sum,
     /// `cksum -a`: that too, and digests in base64.
     CksumOf,
+    /// `cksum -a sha2` and `cksum -a sha3` of coreutils 9.8: each line is of one of a family, by its tag or its digits.
+    CksumFamily(Family),
     /// `cksum`: only lines with tags, each of whichever function its tag says.
     Cksum,
 }
@@ -51,9 +53,13 @@ impl Separators {
     /// The name after one separator, and maybe another; none if lines are in the other form. The line should be one
     /// otherwise: it may decide.
     pub(super) fn name<'a>(&mut self, name: &'a [u8]) -> Option<&'a [u8]> {
+        // The shortest name has one byte.
+        if name.is_empty() { None } else { self.any_name(name) }
+    }
+
+    /// The same of what may be no name.
+    fn any_name<'a>(&mut self, name: &'a [u8]) -> Option<&'a [u8]> {
         match name {
-            // The shortest name has one byte.
-            [] => None,
             [b' ' | b'*', after @ ..] if !after.is_empty() => {
                 let one = *self.one.get_or_insert(false);
                 Some(if one { name } else { after })
@@ -90,9 +96,10 @@ impl Parser {
             Some(line) => (true, line),
             None => (false, line),
         };
-        if self.dialect == Dialect::Cksum {
-            self.function = tagged_function(line)?;
-            self.tag = tag(self.function);
+        match self.dialect {
+            Dialect::Sum | Dialect::B2sum | Dialect::CksumOf => {}
+            Dialect::Cksum => (self.function, self.tag) = tagged_function(line)?,
+            Dialect::CksumFamily(family) => (self.function, self.tag) = function_of_family(family, line)?,
         }
         let (function, digest, name) = match line.strip_prefix(self.tag.as_bytes()) {
             Some(line) => {
@@ -111,8 +118,8 @@ impl Parser {
         match (self.dialect, self.function, line) {
             (Dialect::Sum, ..) => Some((self.function, line)),
             (_, Function::Other(Other::Blake2b(_)), [b'-', line @ ..]) => {
-                let (bits, line) = line.split_at(line.iter().take_while(|byte| byte.is_ascii_digit()).count());
-                let length = Blake2bLength::of_bits(str::from_utf8(bits).ok()?.parse().ok()?)?;
+                let (bits, line) = number_of_c(line)?;
+                let length = Blake2bLength::of_bits(usize::try_from(bits).ok()?)?;
                 Some((Other::Blake2b(length).into(), line))
             }
             // These tools pass over a space more.
@@ -132,16 +139,32 @@ impl Parser {
         };
         // The line decides on the form only if it is a line at all.
         let digest = self.digest(function, digits)?;
-        Some((function, digest, self.separators.name(&rest[1..])?))
+        let name = match self.dialect {
+            Dialect::Sum => self.separators.name(&rest[1..])?,
+            // As long as the shortest line with a name is one of these without.
+            Dialect::B2sum | Dialect::CksumOf | Dialect::CksumFamily(_) | Dialect::Cksum => {
+                self.separators.any_name(&rest[1..])?
+            }
+        };
+        Some((function, digest, name))
     }
 
     /// The digest that digits stand for, all of them and no more.
     fn digest(&self, function: Function, digits: &[u8]) -> Option<Digest> {
         match self.dialect {
             Dialect::Sum | Dialect::B2sum => digest(function, digits),
-            Dialect::CksumOf | Dialect::Cksum => digest_or_base64(function, digits),
+            Dialect::CksumOf | Dialect::CksumFamily(_) | Dialect::Cksum => digest_or_base64(function, digits),
         }
     }
+}
+
+/// The function of a family that a line is of, and its tag as it is written there, or would be.
+fn function_of_family(family: Family, line: &[u8]) -> Option<(Function, String)> {
+    let functions = family.functions();
+    let digits = line.split(|byte| matches!(byte, b' ' | b'\t')).next().unwrap_or_default();
+    let of_digits = || functions.into_iter().find(|function| digest_or_base64(*function, digits).is_some());
+    let of_tag = tagged_function(line).filter(|(function, _)| functions.contains(function));
+    of_tag.or_else(|| of_digits().map(|function| (function, tag(function))))
 }
 
 /// The digest that digits in hexadecimal or base64 stand for, all of them and no more.

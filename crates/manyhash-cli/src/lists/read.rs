@@ -1,11 +1,12 @@
 //! A list, read line by line.
 
 use super::{Accepted, Entry, Parser, bagit, hashdeep, json, sfv};
+use crate::incoming::Incoming;
 use crate::standard;
 use manyhash::Function;
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 /// A line of a list that is neither empty nor a comment.
@@ -27,7 +28,7 @@ pub struct Line {
 pub struct List<'a> {
     parser: &'a mut Parser,
     format: Format,
-    reader: BufReader<Box<dyn Read + Send>>,
+    lines: Incoming,
     is_stdin: bool,
     bag: Option<PathBuf>,
     line: Vec<u8>,
@@ -67,26 +68,58 @@ impl<'a> List<'a> {
     /// If it cannot be opened.
     pub fn open(name: &OsStr, parser: &'a mut Parser) -> io::Result<Self> {
         let is_stdin = name == "-";
-        let reader = if is_stdin { standard::input()? } else { Box::new(File::open(name)?) };
-        Ok(List { is_stdin, ..Self::new(name, reader, parser) })
+        let lines = if is_stdin { standard::input_lines()? } else { Incoming::from_file(File::open(name)?)? };
+        Ok(List { is_stdin, ..Self::of(name, lines, parser) })
     }
 
     /// The list of this name, which these are the bytes of.
     pub fn new(name: &OsStr, reader: Box<dyn Read + Send>, parser: &'a mut Parser) -> Self {
+        Self::of(name, Incoming::new(reader), parser)
+    }
+
+    fn of(name: &OsStr, lines: Incoming, parser: &'a mut Parser) -> Self {
         let format = if parser.accepted.is_wide() { Format::of(name) } else { Format::Lines };
         parser.begin(name);
         let bag = match format {
             Format::Bag(_) => Some(Path::new(name).parent().unwrap_or(Path::new("")).to_owned()),
             _ => None,
         };
-        let reader = BufReader::with_capacity(64 * 1024, reader);
         let (line, number) = (Vec::new(), 0);
-        List { parser, format, reader, is_stdin: false, bag, line, number, is_beginning: true, read: Ok(()) }
+        List { parser, format, lines, is_stdin: false, bag, line, number, is_beginning: true, read: Ok(()) }
     }
 
     /// Whether lines may have digests of different functions.
     pub fn has_several_functions(&self) -> bool {
         matches!((self.parser.accepted, &self.format), (Accepted::Any, Format::Lines))
+    }
+
+    /// Whether the next line can be had without waiting for it.
+    pub fn is_at_hand(&mut self) -> bool {
+        self.lines.is_at_hand()
+    }
+
+    /// The next line that says something, if it can be had without waiting for it.
+    pub fn at_hand(&mut self) -> Option<Line> {
+        self.advance(false)
+    }
+
+    fn advance(&mut self, may_wait: bool) -> Option<Line> {
+        while self.read.is_ok() && (may_wait || self.lines.is_at_hand()) {
+            self.line.clear();
+            match self.lines.read(&mut self.line) {
+                Ok(false) => return None,
+                Ok(true) => {
+                    self.number += 1;
+                    if let Some(entry) = self.parse() {
+                        let entry = entry.ok_or_else(|| self.parser.function());
+                        let is_guess = matches!(self.format, Format::Lines) && self.parser.is_guess();
+                        return Some(Line { number: self.number, entry, is_guess });
+                    }
+                }
+                Err(error) => self.read = Err(error),
+            }
+        }
+        None
     }
 
     /// The directory of the bag, if it is the list of one: names are below it.
@@ -171,21 +204,6 @@ impl Iterator for List<'_> {
     type Item = Line;
 
     fn next(&mut self) -> Option<Line> {
-        while self.read.is_ok() {
-            self.line.clear();
-            match self.reader.read_until(b'\n', &mut self.line) {
-                Ok(0) => return None,
-                Ok(_) => {
-                    self.number += 1;
-                    if let Some(entry) = self.parse() {
-                        let entry = entry.ok_or_else(|| self.parser.function());
-                        let is_guess = matches!(self.format, Format::Lines) && self.parser.is_guess();
-                        return Some(Line { number: self.number, entry, is_guess });
-                    }
-                }
-                Err(error) => self.read = Err(error),
-            }
-        }
-        None
+        self.advance(true)
     }
 }

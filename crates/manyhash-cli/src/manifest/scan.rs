@@ -6,6 +6,7 @@
 use crate::cache::{Cache, Look, Stamp};
 use crate::console::Console;
 use crate::name;
+use crate::threads::{ahead, on_all_cores};
 use crate::tree::Walk;
 use crate::whole_file::{PREFIX, SUFFIX};
 use manyhash::file::Source;
@@ -13,11 +14,10 @@ use manyhash::{Digest, Function};
 use rayon::prelude::*;
 use std::ffi::{OsStr, OsString};
 use std::hash::{BuildHasher, RandomState};
-use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread::{self, Scope};
+use std::{io, iter};
 
 /// Files that are handed over at a time.
 const BATCH: usize = 1024;
@@ -27,6 +27,9 @@ const WAITING: usize = 16;
 
 /// What a walk comes to.
 pub(super) type Walked = Result<PathBuf, (OsString, io::Error)>;
+
+/// What a walk comes to, so many at a time.
+pub(super) type Walking<'a> = Box<dyn Iterator<Item = Vec<Walked>> + Send + 'a>;
 
 /// A tree, and where digests of its files may be known from.
 pub(super) struct Scan<'a> {
@@ -83,41 +86,30 @@ pub(super) fn walk<'scope>(
     scope: &'scope Scope<'scope, '_>,
     root: PathBuf,
     leave_out: Option<PathBuf>,
-) -> Receiver<Vec<Walked>> {
-    let (walked, to_look_at) = sync_channel(WAITING);
+) -> Walking<'scope> {
     let walk = Walk { leave_out, ..Walk::default() };
-    scope.spawn(move || {
-        let mut paths = walk.paths(root.into_os_string());
-        loop {
-            let batch: Vec<_> = paths.by_ref().take(BATCH).collect();
-            // Nobody takes any more, or there are none.
-            if batch.is_empty() || walked.send(batch).is_err() {
-                return;
-            }
-        }
+    // Opened where it is walked.
+    let mut paths = None;
+    let batches = iter::from_fn(move || {
+        let paths = paths.get_or_insert_with(|| walk.paths(root.clone().into_os_string()));
+        let batch: Vec<_> = paths.take(BATCH).collect();
+        (!batch.is_empty()).then_some(batch)
     });
-    to_look_at
+    ahead(scope, WAITING, batches)
 }
 
 impl Scan<'_> {
     /// Hands the files that a [`walk`] comes to over to `take`, each with where its digests come from.
     pub(super) fn files<R>(
         &self,
-        walked: Receiver<Vec<Walked>>,
+        walked: Walking<'_>,
         take: impl FnOnce(&mut (dyn Iterator<Item = (Found, Source)> + Send)) -> R,
     ) -> R {
         let random = RandomState::new();
         thread::scope(|scope| {
-            let (looked_at, taken) = sync_channel(WAITING);
             let random = &random;
-            scope.spawn(move || {
-                for batch in walked {
-                    if looked_at.send(self.look_at(batch, random)).is_err() {
-                        return;
-                    }
-                }
-            });
-            take(&mut taken.into_iter().flatten())
+            let looked_at = walked.map(move |batch| self.look_at(batch, random));
+            take(&mut ahead(scope, WAITING, looked_at).flatten())
         })
     }
 
@@ -146,7 +138,7 @@ impl Scan<'_> {
                 (found, Source::Known(digests))
             },
         );
-        looked_at.collect()
+        on_all_cores(|| looked_at.collect())
     }
 
     fn found(&self, walked: Walked) -> (Found, Source) {

@@ -1,7 +1,7 @@
 //! The lines of a manifest, from the files of a tree.
 
 use super::bag::{self, Payload};
-use super::scan::{Found, LeftOver, Scan, Walked};
+use super::scan::{Found, LeftOver, Scan, Walking};
 use crate::arguments::function_names;
 use crate::cache::{Cache, CacheOptions, Stamp};
 use crate::console::Console;
@@ -18,7 +18,6 @@ use std::fs::File;
 use std::io::{self, BufWriter, Read, Seek, Write};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::Receiver;
 
 /// What a manifest should have, and how files are read for it.
 #[derive(clap::Args)]
@@ -91,7 +90,7 @@ impl Manifest<'_> {
     pub(super) fn make(
         &self,
         console: &mut Console,
-        walked: Receiver<Vec<Walked>>,
+        walked: Walking<'_>,
         mut lines: Lines,
         mut done: impl FnMut(&mut Console, &[u8], Outcome<'_>) -> io::Result<Option<Entry>> + Send,
         rest: impl FnOnce(&mut Console) -> io::Result<Option<Vec<Entry>>>,
@@ -303,7 +302,7 @@ impl Lines {
         let replace = || {
             let mut lines = lines.into_inner().map_err(io::IntoInnerError::into_error)?;
             lines.rewind()?;
-            if is_same(&lines, &path) {
+            if whole.replaces() && is_same(&lines, &path) {
                 return Ok(false);
             }
             lines.rewind()?;

@@ -8,7 +8,7 @@ use crate::console::{Console, reason};
 use crate::guess::{self, LARGEST, MOST, Witness};
 use crate::lists::line::{self, tag};
 use crate::lists::read::List;
-use crate::lists::{Accepted, Entry, Parser};
+use crate::lists::{Entry, Parser};
 use crate::name;
 use crate::progress::Progress;
 use crate::quote::quote;
@@ -18,6 +18,9 @@ use manyhash::file::Digested;
 use std::ffi::OsStr;
 use std::io::{self, ErrorKind};
 use std::ops::ControlFlow;
+
+/// What messages call the list `-`.
+const INPUT: &str = "standard input";
 
 /// Prints a line for each file of the lists; whether every list has files, and all could be read and have the digests
 /// listed.
@@ -33,11 +36,12 @@ pub(super) fn check(console: &mut Console, settings: &Settings, policy: Policy) 
         let (lists, accepted) = (settings.files.clone(), settings.accepted);
         progress.find_total(move || total_bytes(&lists, accepted));
     }
+    let is_tool = settings.accepted.is_tool();
     let mut well = true;
     for name in &settings.files {
         match List::open(name, &mut parser) {
             Ok(mut list) => {
-                let name = if name == "-" { OsStr::new("standard input") } else { name };
+                let name = if name == "-" { OsStr::new(INPUT) } else { name };
                 let (counts, guessed) = (Counts::default(), Guessed::default());
                 let mut outcome = Outcome { settings, policy, progress: &progress, list: name, counts, guessed };
                 outcome.take(console, &mut summary, &mut list)?;
@@ -48,6 +52,11 @@ pub(super) fn check(console: &mut Console, settings: &Settings, policy: Policy) 
                     outcome.conclude(console)
                 };
             }
+            // Coreutils find out as they read it.
+            Err(_) if is_tool && name == "-" => {
+                well = false;
+                console.about(INPUT.as_bytes(), "read error");
+            }
             Err(error) => {
                 well = false;
                 console.file_error(name::bytes(name), &error);
@@ -56,7 +65,6 @@ pub(super) fn check(console: &mut Console, settings: &Settings, policy: Policy) 
     }
     drop(progress);
     // The tools of coreutils have no such line.
-    let is_tool = matches!(settings.accepted, Accepted::Tool(..));
     if let (false, Report::All | Report::Warn, Some(line)) = (is_tool, policy.report, summary.line()) {
         console.flush()?;
         console.message(line);

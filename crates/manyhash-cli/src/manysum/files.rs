@@ -73,15 +73,19 @@ impl<'a, 'p> Files<'a, 'p> {
 
     /// What comes next.
     pub(super) fn peek(&mut self) -> Option<&Item> {
+        self.peek_if(true)
+    }
+
+    fn peek_if(&mut self, may_wait: bool) -> Option<&Item> {
         if self.item.is_none() {
-            self.item = self.item();
+            self.item = self.item(may_wait);
         }
         self.item.as_ref()
     }
 
     /// Takes what comes next, with its source; an improperly formatted line has one that fails.
     pub(super) fn take(&mut self) -> Option<(Item, Source)> {
-        let item = self.item.take().or_else(|| self.item())?;
+        let item = self.item.take().or_else(|| self.item(true))?;
         let source = match &item {
             Item::File(file) => self.source(&file.name),
             Item::Improper(..) => Source::Failed(io::ErrorKind::InvalidData.into()),
@@ -89,20 +93,26 @@ impl<'a, 'p> Files<'a, 'p> {
         Some((item, source))
     }
 
-    /// All that comes before a file that is listed with other functions than these.
+    /// All that comes before a file that is listed with other functions than these, as far as it is there already: who
+    /// writes the list may wait for what becomes of its lines.
     pub(super) fn run<'r>(&'r mut self, functions: &'r [Function]) -> Run<'r, 'a, 'p> {
         Run { files: self, functions }
     }
 
-    fn item(&mut self) -> Option<Item> {
-        let Line { number, entry, is_guess } = self.line.take().or_else(|| self.list.next())?;
+    fn item(&mut self, may_wait: bool) -> Option<Item> {
+        // With digests of several functions, only the line after it says that a file has no more of them.
+        if self.line.is_some() && !may_wait && !self.list.is_at_hand() {
+            return None;
+        }
+        let next = |list: &mut List<'_>| if may_wait { list.next() } else { list.at_hand() };
+        let Line { number, entry, is_guess } = self.line.take().or_else(|| next(self.list))?;
         let entry = match entry {
             Ok(entry) => entry,
             Err(function) => return Some(Item::Improper(number, function)),
         };
         let mut functions: Vec<_> = entry.digests.iter().map(|(function, _)| *function).collect();
         let mut entries = vec![entry];
-        // A tool's lines are of one function, and a line of a list that comes slowly should not wait for the next one.
+        // A tool's lines are of one function, and need not wait for the next one.
         while self.list.has_several_functions() {
             self.line = self.list.next();
             let Some(Line { entry: Ok(entry), .. }) = &mut self.line else { break };
@@ -154,7 +164,7 @@ impl Iterator for Run<'_, '_, '_> {
     type Item = (Item, Source);
 
     fn next(&mut self) -> Option<Self::Item> {
-        match self.files.peek()? {
+        match self.files.peek_if(false)? {
             Item::File(file) if file.functions != self.functions => return None,
             Item::File(_) | Item::Improper(..) => {}
         }

@@ -14,8 +14,8 @@ use std::mem;
 /// An option.
 #[derive(Clone, Copy)]
 pub(super) struct Spec<T> {
-    /// After `--`.
-    pub(super) long: &'static str,
+    /// After `--`, if it has a long form.
+    pub(super) long: Option<&'static str>,
     /// After `-`, if it has a short form.
     pub(super) short: Option<u8>,
     /// Whether it has an argument.
@@ -27,12 +27,17 @@ pub(super) struct Spec<T> {
 impl<T> Spec<T> {
     /// One without an argument.
     pub(super) const fn flag(long: &'static str, short: Option<u8>, value: T) -> Self {
-        Spec { long, short, argument: false, value }
+        Spec { long: Some(long), short, argument: false, value }
+    }
+
+    /// One of a letter only.
+    pub(super) const fn letter(short: u8, value: T) -> Self {
+        Spec { long: None, short: Some(short), argument: false, value }
     }
 
     /// One with an argument.
     pub(super) const fn with_argument(long: &'static str, short: Option<u8>, value: T) -> Self {
-        Spec { long, short, argument: true, value }
+        Spec { long: Some(long), short, argument: true, value }
     }
 }
 
@@ -70,24 +75,23 @@ impl<'a, T: Copy, I: Iterator<Item = OsString>> Arguments<'a, T, I> {
             Some(end) => (&text[..end], Some(text[end + 1..].to_vec())),
             None => (text, None),
         };
-        let exact = self.specs.iter().find(|spec| spec.long.as_bytes() == name);
-        let begins = |spec: &&Spec<T>| spec.long.as_bytes().starts_with(name);
-        let found: Vec<_> = match exact {
-            Some(spec) => vec![spec],
-            None => self.specs.iter().filter(begins).collect(),
-        };
-        match found[..] {
+        let long =
+            |spec: &'a Spec<T>| spec.long.filter(|long| long.as_bytes().starts_with(name)).map(|long| (long, spec));
+        let begins: Vec<_> = self.specs.iter().filter_map(long).collect();
+        let exact = begins.iter().position(|(long, _)| long.len() == name.len());
+        let found = exact.map_or(&begins[..], |exact| &begins[exact..=exact]);
+        match *found {
             [] => Err([b"unrecognized option '--", text, b"'"].concat()),
-            [spec] if given.is_some() && !spec.argument => {
-                Err(format!("option '--{}' doesn't allow an argument", spec.long).into_bytes())
+            [(long, spec)] if given.is_some() && !spec.argument => {
+                Err(format!("option '--{long}' doesn't allow an argument").into_bytes())
             }
-            [spec] => {
-                let missing = || format!("option '--{}' requires an argument", spec.long).into_bytes();
+            [(long, spec)] => {
+                let missing = || format!("option '--{long}' requires an argument").into_bytes();
                 let argument = given.or_else(|| self.argument_of(spec)).ok_or_else(missing)?;
                 Ok(Argument::Option(spec.value, argument))
             }
             _ => {
-                let possibilities: String = found.iter().map(|spec| format!(" '--{}'", spec.long)).collect();
+                let possibilities: String = found.iter().map(|(long, _)| format!(" '--{long}'")).collect();
                 Err([b"option '--", text, b"' is ambiguous; possibilities:", possibilities.as_bytes()].concat())
             }
         }

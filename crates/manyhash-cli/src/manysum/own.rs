@@ -7,15 +7,17 @@ use crate::lists::Accepted;
 use crate::reading::Reading;
 use crate::tree::Walk;
 use crate::tree::names::FilesFrom;
-use crate::tree::select::{self, Globs, Selection};
+use crate::tree::select::{Globs, Pattern, Selection};
 use clap::parser::ValueSource;
 use clap::{ArgAction, ArgMatches, Command, CommandFactory, FromArgMatches, Parser};
-use globset::Glob;
 use manyhash::{Function, Other};
 use std::ffi::OsString;
 use std::mem;
 use std::path::PathBuf;
 use std::process::ExitCode;
+
+/// Its name.
+pub(super) const PROGRAM: &str = "manysum";
 
 /// Print or check checksums of many files at once.
 ///
@@ -25,14 +27,14 @@ use std::process::ExitCode;
 /// Started as md5sum, sha1sum, sha224sum, sha256sum, sha384sum, sha512sum, b2sum or cksum, by a link of that name such as
 /// manyhash install-links makes, it is that tool of GNU coreutils.
 #[derive(Parser)]
-#[command(name = "manysum", version, infer_long_args = true, args_override_self = true)]
+#[command(name = PROGRAM, version, infer_long_args = true, args_override_self = true)]
 struct Arguments {
     #[arg(
         short,
         long,
         value_name = "ALGORITHM",
-        // The option given last counts, as with all others.
-        action = ArgAction::Set,
+        // Lists of what is wanted add up: what was asked for is printed. Of all other options the last counts.
+        action = ArgAction::Append,
         value_delimiter = ',',
         default_value = "sha256",
         help = algorithm_help()
@@ -43,14 +45,15 @@ struct Arguments {
     #[arg(short, long, conflicts_with = "check")]
     recursive: bool,
 
-    /// With --recursive, take only files in directories that match GLOB: by name, or if it has a slash by the path below
-    /// the directory named; may be given several times
-    #[arg(long, value_name = "GLOB", value_parser = select::glob, requires = "recursive")]
-    include: Vec<Glob>,
+    /// With --recursive, take only files in directories that match GLOB: by name, or if it has a slash, as /*.jpg, by the
+    /// path below the directory named; may be given several times
+    #[arg(long, value_name = "GLOB", value_parser = Pattern::files, requires = "recursive")]
+    include: Vec<Pattern>,
 
-    /// With --recursive, leave out files and whole directories that match GLOB, as for --include
-    #[arg(long, value_name = "GLOB", value_parser = select::glob, requires = "recursive")]
-    exclude: Vec<Glob>,
+    /// With --recursive, leave out files and whole directories that match GLOB, as for --include; with a slash at its end,
+    /// only directories
+    #[arg(long, value_name = "GLOB", value_parser = Pattern::new, requires = "recursive")]
+    exclude: Vec<Pattern>,
 
     /// With --recursive, leave out files and directories whose names begin with a dot
     #[arg(long, requires = "recursive", overrides_with = "hidden")]
@@ -130,7 +133,8 @@ struct Arguments {
     json: bool,
 
     /// Write the lines to OUTPUT, in place of what was there, once all are done; directories are walked as if it were
-    /// not there
+    /// not there. A file keeps its owner, group, permissions and attributes, as far as that may be; other hard links of it
+    /// keep what was there. What is no regular file, as a pipe or /dev/stdout, is written to
     #[arg(short, long, value_name = "OUTPUT")]
     output: Option<PathBuf>,
 
@@ -150,11 +154,18 @@ pub(super) fn parse() -> Result<Result<Settings, Conflict>, ExitCode> {
         let chosen = matches.value_source("algorithm") == Some(ValueSource::CommandLine);
         Ok((Arguments::from_arg_matches(&matches)?, options(&matches), chosen))
     });
-    let (mut arguments, options, chosen) = parsed.map_err(arguments::stop)?;
+    let stop = |error| arguments::stop(PROGRAM, &error);
+    let (mut arguments, options, chosen) = parsed.map_err(stop)?;
     let walk = arguments
         .walk()
-        .map_err(|error| arguments::stop(Arguments::command().error(clap::error::ErrorKind::InvalidValue, error)))?;
-    let Arguments { algorithm: functions, reading, cache, files, files_from, from0, json, output, .. } = arguments;
+        .map_err(|error| stop(Arguments::command().error(clap::error::ErrorKind::InvalidValue, error)))?;
+    let Arguments { algorithm, reading, cache, files, files_from, from0, json, output, .. } = arguments;
+    let mut functions = Vec::with_capacity(algorithm.len());
+    algorithm.into_iter().for_each(|function| {
+        if !functions.contains(&function) {
+            functions.push(function)
+        }
+    });
     let files_from = files_from.map(|name| FilesFrom { name, zero: from0 });
     let task = options.task().and_then(|task| tagged(task, &functions, options.binary));
     let accepted = if chosen { Accepted::Only(functions[0]) } else { Accepted::Any };
@@ -190,7 +201,8 @@ fn tagged(task: Task, functions: &[Function], binary: Option<bool>) -> Result<Ta
 fn algorithm_help() -> String {
     let names = arguments::function_names();
     format!(
-        "Hash algorithm: {names}. Of several, with commas between them, each file is read once, and lines are tagged"
+        "Hash algorithm: {names}. Of several, with commas between them or by several options, each file is read once, and \
+         lines are tagged"
     )
 }
 

@@ -61,7 +61,7 @@ pub(super) fn print(console: &mut Console, settings: Settings, format: Format, n
         written = functions.iter().enumerate().try_for_each(|(i, function)| match &digested {
             Ok(file) if json => console.line(&json::line(name, *function, None, Ok(&file.digests[i]))?),
             Ok(file) if format.encoding == Encoding::Raw => console.line(file.digests[i].as_bytes()),
-            Ok(file) if is_legacy(*function) && !format.tag => {
+            Ok(file) if format.encoding == Encoding::Decimal || is_legacy(*function) && !format.tag => {
                 console.line(&legacy_line(named.then_some(name), *function, &file.digests[i], file.bytes, format))
             }
             Ok(file) => console.line(&line(name, *function, &file.digests[i], format)),
@@ -88,7 +88,7 @@ fn names(files_from: Option<FilesFrom>, files: Vec<OsString>) -> Names {
 fn line(name: &[u8], function: Function, digest: &Digest, format: Format) -> Vec<u8> {
     let digest = match format.encoding {
         Encoding::Base64 => digest.to_base64(),
-        Encoding::Hex | Encoding::Raw => digest.to_hex(),
+        Encoding::Hex | Encoding::Decimal | Encoding::Raw => digest.to_hex(),
     };
     let tag = format.tag.then(|| tag(function));
     Style { tag: tag.as_deref(), binary: format.binary, zero: format.zero }.line(name, &digest)

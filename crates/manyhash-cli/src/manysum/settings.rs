@@ -59,6 +59,8 @@ pub(super) enum Encoding {
     #[default]
     Hex,
     Base64,
+    /// As a number, before the bytes of the file: of `cksum` only, and only a sum.
+    Decimal,
     /// Its bytes, and nothing else on the line, which does not end.
     Raw,
 }

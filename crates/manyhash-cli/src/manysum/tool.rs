@@ -7,11 +7,11 @@ use super::getopt::{Argument, Arguments};
 use super::settings::{Conflict, Encoding, Options, Settings};
 use crate::cache::CacheOption;
 use crate::lists::Accepted;
-use crate::lists::cksum::is_legacy;
+use crate::lists::cksum::{CRC32B, Family, is_legacy};
 use crate::lists::line::Dialect;
 use crate::reading::Reading;
 use manyhash::{Algorithm, Blake2bLength, Function, Other};
-use options::{Length, Meaning};
+use options::{Length, Meaning, Named};
 use std::env;
 use std::env::consts::EXE_SUFFIX;
 use std::ffi::{OsStr, OsString};
@@ -36,15 +36,15 @@ enum Kind {
 pub(super) enum Stop {
     /// All that was asked for is this.
     Text(String),
-    /// The arguments are wrong: the message on it.
-    Wrong(Vec<u8>),
+    /// The arguments are wrong: the message on it, if there is one.
+    Wrong(Option<Vec<u8>>),
     /// So are they here, by these messages, after which coreutils does not point at its help.
     Refused(Vec<Vec<u8>>),
 }
 
 impl From<Conflict> for Stop {
     fn from(conflict: Conflict) -> Self {
-        Stop::Wrong(conflict.to_string().into_bytes())
+        Stop::Wrong(Some(conflict.to_string().into_bytes()))
     }
 }
 
@@ -59,7 +59,7 @@ impl Stop {
 struct Asked {
     options: Options,
     /// If one was named.
-    function: Option<Function>,
+    named: Option<Named>,
     length: Length,
     /// If `--tag` or `--untagged` was given, whether it was `--tag` last.
     tag: Option<bool>,
@@ -104,9 +104,13 @@ impl Tool {
             (false, true) => Encoding::Raw,
             (false, false) => Encoding::Hex,
         };
+        let is_sum = is_legacy(function) || function == CRC32B;
+        if is_sum && !asked.raw {
+            asked.options.encoding = Encoding::Decimal;
+        }
         asked.options.tag = match self.kind {
             // Of lists it takes the option for granted.
-            Kind::Cksum => asked.tag != Some(false) && !asked.options.check && !is_legacy(function),
+            Kind::Cksum => asked.tag != Some(false) && !asked.options.check && !is_sum,
             Kind::Sum(_) | Kind::B2sum => asked.tag == Some(true),
         };
         let task = asked.options.task()?;
@@ -133,7 +137,7 @@ impl Tool {
         let posix = env::var_os("POSIXLY_CORRECT").is_some();
         let mut asked = Asked::default();
         for argument in Arguments::new(&options::of(self.kind), arguments, posix) {
-            let (meaning, argument) = match argument.map_err(Stop::Wrong)? {
+            let (meaning, argument) = match argument.map_err(|message| Stop::Wrong(Some(message)))? {
                 Argument::Option(meaning, argument) => (meaning, argument),
                 Argument::Operand(file) => {
                     asked.files.push(file);
@@ -142,7 +146,7 @@ impl Tool {
             };
             let options = &mut asked.options;
             match meaning {
-                Meaning::Algorithm => asked.function = Some(options::algorithm(&argument)?),
+                Meaning::Algorithm => asked.named = Some(options::algorithm(&argument)?),
                 Meaning::Length => asked.length = Length::read(argument)?,
                 Meaning::Check => options.check = true,
                 Meaning::IgnoreMissing => options.ignore_missing = true,
@@ -159,6 +163,7 @@ impl Tool {
                 Meaning::Base64 => asked.base64 = true,
                 Meaning::Raw => asked.raw = true,
                 Meaning::Debug => asked.debug = true,
+                Meaning::Refused => return Err(Stop::Wrong(None)),
                 Meaning::Help => return Err(Stop::Text(self.help())),
                 Meaning::Version => return Err(Stop::Text(self.version())),
             }
@@ -168,10 +173,11 @@ impl Tool {
 
     /// The function, and the tool that lists are read as by.
     fn function(self, asked: &Asked) -> Result<(Function, Dialect), Stop> {
-        let (function, dialect) = match (self.kind, asked.function) {
+        let (function, dialect) = match (self.kind, asked.named) {
             (Kind::Sum(algorithm), _) => return Ok((algorithm.into(), Dialect::Sum)),
             (Kind::B2sum, _) => (Other::Blake2b(Blake2bLength::MAX).into(), Dialect::B2sum),
-            (Kind::Cksum, Some(function)) => (function, Dialect::CksumOf),
+            (Kind::Cksum, Some(Named::Function(function))) => (function, Dialect::CksumOf),
+            (Kind::Cksum, Some(Named::Family(family))) => return of_family(family, asked),
             (Kind::Cksum, None) => (Other::Crc.into(), Dialect::Cksum),
         };
         if let Function::Other(Other::Blake2b(_)) = function {
@@ -183,8 +189,13 @@ impl Tool {
         if asked.length.is_given() {
             return Err(Stop::refused("--length is only supported with --algorithm=blake2b"));
         }
-        if is_legacy(function) && asked.options.check && dialect == Dialect::CksumOf {
-            return Err(Stop::refused("--check is not supported with --algorithm={bsd,sysv,crc}"));
+        if asked.options.check && dialect == Dialect::CksumOf {
+            if is_legacy(function) {
+                return Err(Stop::refused("--check is not supported with --algorithm={bsd,sysv,crc}"));
+            }
+            if function == CRC32B {
+                return Err(Stop::refused("--check is not supported with --algorithm={bsd,sysv,crc,crc32b}"));
+            }
         }
         Ok((function, dialect))
     }
@@ -192,6 +203,19 @@ impl Tool {
     fn version(self) -> String {
         format!("{} (manyhash) {}\n", self.name, env!("CARGO_PKG_VERSION"))
     }
+}
+
+/// The function of a family by its length, and the way that lists of it are read, where it need not be given.
+fn of_family(family: Family, asked: &Asked) -> Result<(Function, Dialect), Stop> {
+    if asked.length.is_given() {
+        return Ok((asked.length.of_family(family)?, Dialect::CksumOf));
+    }
+    if asked.options.check {
+        // Which of them is said by each line.
+        return Ok((family.functions()[0], Dialect::CksumFamily(family)));
+    }
+    let name = family.tag().to_ascii_lowercase();
+    Err(Stop::refused(&format!("--algorithm={name} requires specifying --length 224, 256, 384, or 512")))
 }
 
 #[cfg(test)]

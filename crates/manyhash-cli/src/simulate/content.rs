@@ -6,8 +6,9 @@
 
 use super::load::Load;
 use crate::noise::noise;
+use crate::threads::on_all_cores;
 use manyhash::{Digest, Stream};
-use std::thread;
+use rayon::prelude::*;
 
 /// Bytes of noise, a prime: few enough to stay in a core's cache, so that a copy costs little more than writing it.
 const NOISE: usize = 262_147;
@@ -41,19 +42,9 @@ impl Content {
 
     /// The digest of each producer's message, by the code for one message alone, which shares no lanes with anybody.
     pub(super) fn digests(&self, load: &Load) -> Vec<Digest> {
-        let contents = CONTENTS.min(load.producers);
-        let mut digests = vec![[Digest::default(); 2]; contents];
-        let threads = thread::available_parallelism().map_or(1, usize::from);
-        thread::scope(|scope| {
-            for (i, digests) in digests.chunks_mut(contents.div_ceil(threads)).enumerate() {
-                let first = i * contents.div_ceil(threads);
-                scope.spawn(move || {
-                    for (i, digests) in digests.iter_mut().enumerate() {
-                        *digests = self.digests_of(load, first + i);
-                    }
-                });
-            }
-        });
+        let contents = 0..CONTENTS.min(load.producers);
+        let digests: Vec<_> =
+            on_all_cores(|| contents.into_par_iter().map(|content| self.digests_of(load, content)).collect());
         let shorter = load.share(load.producers - 1);
         (0..load.producers).map(|i| digests[i % CONTENTS][(load.share(i) - shorter) as usize]).collect()
     }

@@ -5,6 +5,7 @@ use super::outcome::Figures;
 use super::produce::{Shared, produce};
 use super::series::Series;
 use super::subject::{Failure, Subject};
+use crate::threads::can_start;
 use indicatif::ProgressBar;
 use manyhash::Digest;
 use std::sync::Arc;
@@ -59,6 +60,8 @@ pub(super) fn run<S: Subject>(
 fn producers(load: &Load) -> Result<Runtime, Failure> {
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let threads = cores.min(load.producers);
+    // tokio would panic.
+    can_start(threads).map_err(Failure::Threads)?;
     let runtime = Builder::new_multi_thread().worker_threads(threads).thread_name("producer").enable_time().build();
     runtime.map_err(Failure::Threads)
 }

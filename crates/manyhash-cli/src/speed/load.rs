@@ -1,9 +1,10 @@
 //! What is timed: messages that are hashed again and again in one way, and the digests that they should have.
 
+use crate::threads::on_all_cores;
 use manyhash::{Algorithm, Batch, Digest};
 use manyhash_core::reference;
+use rayon::prelude::*;
 use std::hint::black_box;
-use std::thread;
 use std::time::{Duration, Instant};
 
 /// Messages, and how they are hashed.
@@ -126,20 +127,11 @@ impl<'a> Load<'a> {
 
 /// The digests by the reference implementation. It is slow, so that every core takes a share of the messages.
 fn expected(algorithm: Algorithm, messages: &[&[u8]]) -> Vec<Digest> {
-    let mut digests = vec![Digest::default(); messages.len()];
-    let cores = thread::available_parallelism().map_or(1, usize::from);
-    let share = messages.len().div_ceil(cores);
-    thread::scope(|scope| {
-        for (messages, digests) in messages.chunks(share).zip(digests.chunks_mut(share)) {
-            scope.spawn(move || {
-                for (message, digest) in messages.iter().zip(digests) {
-                    let bytes = reference::digest(algorithm, message);
-                    *digest = Digest::from_bytes(&bytes[..algorithm.digest_bytes()]).expect("no digest is longer");
-                }
-            });
-        }
-    });
-    digests
+    let digest = |message: &&[u8]| {
+        let bytes = reference::digest(algorithm, message);
+        Digest::from_bytes(&bytes[..algorithm.digest_bytes()]).expect("no digest is longer")
+    };
+    on_all_cores(|| messages.par_iter().map(digest).collect())
 }
 
 /// The middle value; of an even number, the upper one of the two in the middle.

@@ -21,7 +21,11 @@ impl Source {
     pub(super) fn open(&mut self) -> io::Result<Input> {
         match self {
             Source::Path(path) => {
-                let metadata = std::fs::metadata(&*path)?;
+                let metadata = match std::fs::metadata(&*path) {
+                    #[cfg(target_os = "linux")]
+                    Err(error) if super::deep::is_too_long(&error) => return super::deep::open(path),
+                    metadata => metadata?,
+                };
                 let kind = metadata.file_type();
                 // Opening a pipe waits for its writer; reading a directory fails at once.
                 if !kind.is_file() && !kind.is_dir() {

@@ -3,18 +3,23 @@
 use super::{Kind, Tool};
 use crate::lists::line;
 
-const LENGTH: &str = "\
+const LENGTH: &str = "  \
   -l, --length=BITS     make digests of BLAKE2b so long: a multiple of 8, at most 512; with --check,
                         each line has its own length
 ";
 
-const CKSUM: &str = "\
-  -a, --algorithm=TYPE  the algorithm: crc (the default), bsd, sysv, md5, sha1, sha224, sha256,
-                        sha384, sha512, blake2b or sm3
+/// Of `cksum`, whose families have one too.
+const FAMILIES: &str = "                        \
+                        of sha2 and sha3 it has to be 224, 256, 384 or 512
+";
+
+const CKSUM: &str = "  \
+  -a, --algorithm=TYPE  the algorithm: crc (the default), bsd, sysv, crc32b, md5, sha1, sha224,
+                        sha256, sha384, sha512, sha2, sha3, blake2b or sm3
       --base64          print digests in base64 instead of hexadecimal
       --raw             print the digest of one file as its bytes, and nothing else
       --tag             print lines in BSD's form, MD5 (FILE) = CHECKSUM; the default but for
-                        crc, bsd and sysv, whose lines are CHECKSUM LENGTH FILE
+                        crc, bsd, sysv and crc32b, whose lines are CHECKSUM LENGTH FILE
       --untagged        print lines as CHECKSUM  FILE
       --debug           say which vectors are used, if any are
 ";
@@ -28,7 +33,7 @@ impl Tool {
             Kind::Cksum => "CRC or other".to_owned(),
         };
         let modes = format!(
-            "\
+            "  \
   -b, --binary          put an asterisk before the name: read as binary, which is the same here
   -t, --text            put a space there; the default
       --tag             print lines in BSD's form, {tag} (FILE) = CHECKSUM
@@ -37,7 +42,7 @@ impl Tool {
         let own = match self.kind {
             Kind::Sum(_) => modes,
             Kind::B2sum => modes + LENGTH,
-            Kind::Cksum => [CKSUM, LENGTH].concat(),
+            Kind::Cksum => [CKSUM, LENGTH, FAMILIES].concat(),
         };
         format!(
             "\

@@ -1,7 +1,7 @@
 //! The options of the tools, and what some of them take.
 
 use super::{Kind, Stop};
-use crate::lists::cksum::CKSUM;
+use crate::lists::cksum::{CKSUM, CRC32B, Family};
 use crate::manysum::getopt::Spec;
 use crate::manysum::settings::Report;
 use crate::quote::quote_argument;
@@ -22,6 +22,8 @@ pub(super) enum Meaning {
     Raw,
     Untagged,
     Binary(bool),
+    /// What there is not, but is none that is not known either.
+    Refused,
     Help,
     Version,
 }
@@ -51,6 +53,9 @@ const CKSUM_ONLY: [Spec<Meaning>; 5] = [
     Spec::flag("untagged", None, Meaning::Untagged),
 ];
 
+/// `cksum` of coreutils 9.1 takes these letters, for it reads the same ones as its siblings, and has no use for them.
+const REFUSED: [Spec<Meaning>; 2] = [Spec::letter(b'b', Meaning::Refused), Spec::letter(b't', Meaning::Refused)];
+
 const LAST: [Spec<Meaning>; 2] =
     [Spec::flag("help", None, Meaning::Help), Spec::flag("version", None, Meaning::Version)];
 
@@ -59,13 +64,26 @@ pub(super) fn of(kind: Kind) -> Vec<Spec<Meaning>> {
     match kind {
         Kind::Sum(_) => [&COMMON[..], &MODES, &LAST].concat(),
         Kind::B2sum => [&LENGTH[..], &COMMON, &MODES, &LAST].concat(),
-        Kind::Cksum => [&LENGTH[..], &COMMON, &CKSUM_ONLY, &LAST].concat(),
+        Kind::Cksum => [&LENGTH[..], &COMMON, &CKSUM_ONLY, &REFUSED, &LAST].concat(),
     }
 }
 
-/// The function that `cksum` has by this name, in exactly these letters.
-pub(super) fn algorithm(name: &[u8]) -> Result<Function, Stop> {
-    let found = CKSUM.into_iter().find(|function| function.to_string().as_bytes() == name);
+/// What `cksum` has by one name.
+#[derive(Clone, Copy)]
+pub(super) enum Named {
+    Function(Function),
+    Family(Family),
+}
+
+/// What `cksum` has by this name, in exactly these letters. The message on what it has not names what coreutils 9.1 has.
+pub(super) fn algorithm(name: &[u8]) -> Result<Named, Stop> {
+    let named = |function: &Function| function.to_string().as_bytes() == name;
+    let function = match name {
+        // Of coreutils 9.6.
+        b"crc32b" => Some(CRC32B),
+        _ => CKSUM.into_iter().find(named),
+    };
+    let found = function.map(Named::Function).or_else(|| Family::of_name(name).map(Named::Family));
     found.ok_or_else(|| {
         let mut message = b"invalid argument ".to_vec();
         message.extend(quote_argument(name));
@@ -76,7 +94,7 @@ pub(super) fn algorithm(name: &[u8]) -> Result<Function, Stop> {
             message.extend_from_slice(b"\n  - ");
             message.extend(quote_argument(function.to_string().as_bytes()));
         }
-        Stop::Wrong(message)
+        Stop::Wrong(Some(message))
     })
 }
 
@@ -108,6 +126,16 @@ impl Length {
 
     pub(super) fn is_given(&self) -> bool {
         self.bits > 0
+    }
+
+    /// The function of a family that has digests of this length.
+    pub(super) fn of_family(&self, family: Family) -> Result<Function, Stop> {
+        let found = family.functions().into_iter().find(|function| 8 * function.digest_bytes() as u64 == self.bits);
+        found.ok_or_else(|| {
+            let name = quote_argument(family.tag().as_bytes());
+            let lengths = [&b"digest length for "[..], &name, b" must be 224, 256, 384, or 512"].concat();
+            Stop::Refused(vec![invalid(&self.argument), lengths])
+        })
     }
 
     /// That of BLAKE2b.
