@@ -225,3 +225,36 @@ pub fn corrupt(path: &Path) -> bool {
     mapped.flush().expect("it is written");
     times(&file).expect("a file") == before
 }
+
+/// Runs `manyhash dups` with a cache of its own.
+#[cfg(unix)]
+pub fn dups(root: &Path, arguments: &[&str]) -> Outcome {
+    dups_with_home(directory().path(), root, arguments)
+}
+
+/// Runs `manyhash dups` with the cache below another directory.
+#[cfg(unix)]
+pub fn dups_with_home(home: &Path, root: &Path, arguments: &[&str]) -> Outcome {
+    let arguments: Vec<&str> = ["dups"].into_iter().chain(arguments.iter().copied()).collect();
+    let mut program = Command::new(dups_program());
+    program.env("XDG_CACHE_HOME", home);
+    run(program, root, &arguments, b"")
+}
+
+/// The program that `dups` is a tool of.
+#[cfg(unix)]
+pub fn dups_program() -> &'static Path {
+    assert_cmd::cargo::cargo_bin!("manyhash")
+}
+
+/// Writes a file, and makes the directories above it.
+pub fn write(root: &Path, name: &str, content: impl AsRef<[u8]>) {
+    let path = root.join(name);
+    fs::create_dir_all(path.parent().expect("a directory")).expect("directories");
+    fs::write(path, content).expect("a file");
+}
+
+/// Content of so many bytes.
+pub fn content(bytes: usize) -> Vec<u8> {
+    (0..bytes).map(|i| (i % 251) as u8).collect()
+}
