@@ -1,12 +1,22 @@
 //! The tool `manyhash dups`: files with the same content.
 //!
 //! `scan` lists the files; `find` narrows them down, by size, then by their ends, then by a digest of all of it;
-//! `report` prints what is left, and `replace` does away with it where that is asked for.
+//! `report` prints what is left, and `replace` does away with it where that is asked for. Whatever removes a name does so
+//! by way of `settle`, which says how no content is ever lost.
 
+mod anchor;
+mod aside;
+mod blocks;
 mod find;
+mod left;
+mod link;
 mod replace;
 mod report;
 mod scan;
+mod settle;
+mod share;
+mod stop;
+mod version;
 
 use crate::arguments;
 use crate::cache::{Cache, CacheOptions};
@@ -14,19 +24,30 @@ use crate::console::Console;
 use crate::reading::Reading;
 use find::Search;
 use manyhash::{Function, Other};
-use replace::Replacement;
+use replace::{Answer, Replacement};
 use std::ffi::OsString;
 use std::io;
 use std::process::ExitCode;
+use stop::Stop;
 
 /// Find files with the same content.
 ///
 /// Prints groups of files that have the same size and digest, each group after its size, with an empty line between
-/// groups. Empty files are left out, and so are further names of one file (hard links): they waste nothing. Symbolic
-/// links below a DIR are not followed.
+/// groups. Empty files are left out, and symbolic links below a DIR are not followed. Several names of one file (hard
+/// links) are no duplicates of each other; further names of a duplicate follow its first. Files that share all their blocks
+/// already waste nothing.
 ///
-/// The first file of a group, in the order of the arguments and then of the names, is the one that stays when the
-/// others are deleted or replaced. Before that each is compared with it byte for byte.
+/// The first file of a group, in the order of the arguments and then of the names, stays when the others are deleted or
+/// replaced. Each of these is compared with it byte for byte before, and stays if either is changed meanwhile, is open
+/// for writing in another program, or is the other one seen through another file system. All its names below the DIRs
+/// go.
+///
+/// A file that is to be deleted or replaced by a hard link is first moved to a directory beside it, DIR/NAME to
+/// DIR/.manyhash-aside-XXXXXX/NAME. Ctrl-C moves it back, and so does the next run with --delete, --hardlink or
+/// --reflink, if a run was killed.
+///
+/// The exit status is 0, or 1 if anything went wrong or a file had to stay as it is. Files that --hardlink leaves for
+/// their attributes, or for what their file system allows, are named, and are no failure.
 #[derive(clap::Args)]
 pub struct Arguments {
     /// Directories, or files
@@ -43,18 +64,28 @@ pub struct Arguments {
     cache: CacheOptions,
 
     /// Print a JSON object a line for each group
-    #[arg(long)]
+    #[arg(long, conflicts_with = "zero")]
     json: bool,
+
+    /// End lines with NUL instead of a newline, and escape no names
+    #[arg(short, long)]
+    zero: bool,
 
     /// Delete all files of a group but the first
     #[arg(long, group = "replacement")]
     delete: bool,
 
-    /// Make all files of a group hard links to the first
+    /// Make all files of a group hard links to the first that has the same owner, group, permissions and extended
+    /// attributes (access control lists among them), is on the same file system, and can have more links. Its times stay
     #[arg(long, group = "replacement")]
     hardlink: bool,
 
-    /// Let all files of a group share the first one's blocks, where the file system can (FICLONE)
+    /// With --hardlink, whatever the owners, permissions and extended attributes: the first file's stay
+    #[arg(long, requires = "hardlink", conflicts_with_all = ["delete", "reflink"])]
+    ignore_attributes: bool,
+
+    /// Let all files of a group share the first one's blocks, where the file system can, as Btrfs and XFS
+    /// (FIDEDUPERANGE). They stay the files that they are, with their attributes and times
     #[arg(long, group = "replacement")]
     reflink: bool,
 
@@ -83,29 +114,62 @@ fn run(console: &mut Console, arguments: &Arguments) -> io::Result<bool> {
             return Ok(false);
         }
     };
+    let replacement = arguments.replacement();
     let mut failures = 0;
     let mut failed = |console: &mut Console, name: &[u8], error: &io::Error| {
         failures += 1;
         console.file_error(name, error);
     };
-    let files = scan::scan(&arguments.directories, |name, error| failed(console, name, error));
+    let mut scan = scan::scan(&arguments.directories, |name, error| failed(console, name, error));
+    let mut well = true;
+    if replacement.is_none() {
+        left::report(console, &scan.asides);
+    } else if !scan.asides.is_empty() {
+        let (files, all) = left::put_back(console, &scan.asides);
+        well = all;
+        if files > 0 {
+            // What failed the first time was said.
+            scan = scan::scan(&arguments.directories, |_, _| {});
+        }
+    }
     let search = Search { function: arguments.algorithm, reading: arguments.reading, cache: cache.as_ref() };
-    let groups = search.find(files, |name, error| failed(console, name, error));
+    let groups = search.find(scan.files, |name, error| failed(console, name, error));
     if let Some(Err(error)) = cache.map(Cache::finish) {
         console.message(error.to_string());
     }
     for (i, group) in groups.iter().enumerate() {
-        let text = if arguments.json { report::json(group)? } else { report::text(group, i == 0) };
+        let text = if arguments.json { report::json(group)? } else { report::text(group, i == 0, arguments.zero) };
         console.line(&text)?;
     }
     if !arguments.json {
         console.message(report::summary(&groups));
     }
-    let well = match Replacement::of(arguments.delete, arguments.hardlink, arguments.reflink) {
-        Some(replacement) => replace::replace(console, &groups, replacement, arguments.yes)?,
-        None => true,
-    };
+    if let Some(replacement) = replacement.filter(|_| !groups.is_empty()) {
+        let answer = if arguments.yes { Answer::Yes } else { replace::ask(console, &groups, replacement)? };
+        match answer {
+            Answer::Yes => {
+                let stop = Stop::on_signals()?;
+                well &= replace::replace(console, &groups, replacement, &stop);
+                stop.obey()?;
+            }
+            Answer::No => {}
+            Answer::None => well = false,
+        }
+    }
     Ok(well && failures == 0)
+}
+
+impl Arguments {
+    /// What is to be done, if anything is.
+    fn replacement(&self) -> Option<Replacement> {
+        let ignore_attributes = self.ignore_attributes;
+        match (self.delete, self.hardlink, self.reflink) {
+            (true, _, _) => Some(Replacement::Nothing),
+            (_, true, _) => Some(Replacement::HardLink { ignore_attributes }),
+            (_, _, true) => Some(Replacement::Reflink),
+            _ => None,
+        }
+    }
 }
 
 fn function_help() -> String {

@@ -3,33 +3,10 @@
 
 mod common;
 
-use common::{Outcome, directory, name, run};
+use common::{Outcome, content, directory, dups, dups_with_home, name, write};
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
-
-fn dups(root: &Path, arguments: &[&str]) -> Outcome {
-    dups_with_home(directory().path(), root, arguments)
-}
-
-/// With the cache below another directory.
-fn dups_with_home(home: &Path, root: &Path, arguments: &[&str]) -> Outcome {
-    let arguments: Vec<&str> = ["dups"].into_iter().chain(arguments.iter().copied()).collect();
-    let mut program = assert_cmd::cargo::cargo_bin_cmd!("manyhash");
-    program.env("XDG_CACHE_HOME", home);
-    run(program, root, &arguments, b"")
-}
-
-fn write(root: &Path, name: &str, content: impl AsRef<[u8]>) {
-    let path = root.join(name);
-    fs::create_dir_all(path.parent().expect("a directory")).expect("directories");
-    fs::write(path, content).expect("a file");
-}
-
-/// Content of so many bytes.
-fn content(bytes: usize) -> Vec<u8> {
-    (0..bytes).map(|i| (i % 251) as u8).collect()
-}
 
 /// The same with one byte changed.
 fn changed(mut content: Vec<u8>, at: usize) -> Vec<u8> {
@@ -61,7 +38,7 @@ fn groups_of_files_with_the_same_content() {
     write(root, "a/longer", content(100_001));
     write(root, "a/empty", "");
     write(root, "b/empty", "");
-    // Further names and links are no duplicates.
+    // Further names and links are no duplicates; those of one follow it.
     fs::hard_link(root.join("a/long"), root.join("a/name")).expect("a hard link");
     symlink("one", root.join("a/symbolic")).expect("a link");
     symlink("loop", root.join("a/loop")).expect("a link");
@@ -74,7 +51,7 @@ fn groups_of_files_with_the_same_content() {
     }
     // The order of the arguments decides, and no file counts twice.
     let short = "4 bytes each:\nb/one\na/again\na/one\n";
-    let long = "100000 bytes each:\nb/long\na/long\n";
+    let long = "100000 bytes each:\nb/long\na/long\na/name\n";
     assert_text(&dups(root, &["b", "a", "a", "b/one"]), &format!("{long}\n{short}"), summary);
     assert_text(&dups(root, &["b"]), "", "no duplicates");
 }
@@ -111,10 +88,16 @@ fn names_of_any_bytes() {
         object,
         serde_json::json!({
             "size": 1, "wasted": 3, "algorithm": "md5", "digest": "9dd4e461268c8034f5c8564e155c67a6",
-            "files": ["./-delete", "./back\\slash", "./new\nline", {"hex": "2e2ffffe"}],
+            "files": [
+                {"name": "./-delete"}, {"name": "./back\\slash"}, {"name": "./new\nline"},
+                {"name": "./\u{fffd}\u{fffd}", "name_hex": "2e2ffffe"},
+            ],
         })
     );
     assert!(outcome.stderr.is_empty());
+    let outcome = dups(root, &["--zero", "."]);
+    assert_eq!(outcome.stdout, b"1 byte each:\0./-delete\0./back\\slash\0./new\nline\0./\xff\xfe\0");
+    assert_eq!(dups(root, &["--zero", "--json", "."]).status, Some(1));
 }
 
 #[test]
@@ -181,6 +164,105 @@ fn duplicates_become_names_of_the_first() {
     assert_text(&dups(root, &["."]), "", "no duplicates");
 }
 
+/// All names of a duplicate go at once, and those of the first file stay.
+#[test]
+fn names_of_duplicates() {
+    for option in ["--delete", "--hardlink"] {
+        let directory = directory();
+        let root = directory.path();
+        write(root, "a/x", content(5000));
+        write(root, "b/x", content(5000));
+        fs::hard_link(root.join("a/x"), root.join("a/y")).expect("a link");
+        for name in ["b/y", "c", "z"] {
+            fs::hard_link(root.join("b/x"), root.join(name)).expect("a link");
+        }
+        let found = "5000 bytes each:\na/x\nb/x\nb/y\nc\n";
+        assert_text(&dups(root, &["a", "b", "./b/../b", "c"]), found, "1 duplicate in 1 group, 5.00 kB wasted");
+        let outcome = dups(root, &["--json", "a", "b", "c"]);
+        let object: serde_json::Value = serde_json::from_slice(&outcome.stdout).expect("an object");
+        let files = serde_json::json!([
+            {"name": "a/x", "links": [{"name": "a/y"}]},
+            {"name": "b/x", "links": [{"name": "b/y"}, {"name": "c"}]},
+        ]);
+        assert_eq!(object["files"], files);
+        // One name is outside of what was named.
+        let outcome = dups(root, &[option, "--yes", "a", "b", "c", "b/x"]);
+        let done = if option == "--delete" { "1 file deleted\n" } else { "1 file replaced by hard links\n" };
+        assert!(String::from_utf8_lossy(&outcome.stderr).ends_with(done) && outcome.status == Some(0), "{outcome:?}");
+        assert_eq!(inode(root, "a/x"), inode(root, "a/y"));
+        assert_ne!(inode(root, "a/x"), inode(root, "z"));
+        for name in ["b/x", "b/y", "c"] {
+            match option {
+                "--delete" => assert!(!root.join(name).exists()),
+                _ => assert_eq!(inode(root, name), inode(root, "a/x")),
+            }
+        }
+        assert_eq!(
+            fs::read_dir(root.join("b")).expect("a directory").count(),
+            if option == "--delete" { 0 } else { 2 }
+        );
+    }
+}
+
+/// More names than are set aside at once.
+#[test]
+fn a_duplicate_of_many_names() {
+    let directory = directory();
+    let root = directory.path();
+    write(root, "a", "same");
+    write(root, "d/0", "same");
+    for i in 1..100 {
+        fs::hard_link(root.join("d/0"), root.join(format!("d/{i}"))).expect("a link");
+    }
+    let outcome = dups(root, &["--hardlink", "--yes", "a", "d"]);
+    assert_eq!(outcome.status, Some(0), "{outcome:?}");
+    assert_eq!(fs::metadata(root.join("a")).expect("a file").nlink(), 101);
+    assert_eq!(fs::read_dir(root.join("d")).expect("a directory").count(), 100);
+}
+
+/// Files with other permissions are not made one, unless that is asked for, but those with the same are.
+#[test]
+fn attributes_are_kept_apart() {
+    let directory = directory();
+    let root = directory.path();
+    for (name, mode) in [("a", 0o644), ("b", 0o600), ("c", 0o600), ("d", 0o644)] {
+        write(root, name, "same");
+        fs::set_permissions(root.join(name), PermissionsExt::from_mode(mode)).expect("permissions");
+    }
+    let outcome = dups(root, &["--hardlink", "--yes", "."]);
+    let said = String::from_utf8_lossy(&outcome.stderr).into_owned();
+    assert!(said.contains("manyhash: ./b: stays as it is: its permissions are not those of "), "{said}");
+    assert!(said.ends_with("2 files replaced by hard links, 1 left\n") && outcome.status == Some(0), "{said}");
+    assert_eq!((inode(root, "d"), inode(root, "c")), (inode(root, "a"), inode(root, "b")));
+    let mode = |name: &str| fs::metadata(root.join(name)).expect("a file").mode() & 0o777;
+    assert_eq!((mode("a"), mode("b")), (0o644, 0o600));
+
+    let outcome = dups(root, &["--hardlink", "--ignore-attributes", "--yes", "."]);
+    assert_eq!(outcome.status, Some(0), "{outcome:?}");
+    assert_eq!((inode(root, "b"), inode(root, "c"), mode("b")), (inode(root, "a"), inode(root, "a"), 0o644));
+    assert_eq!(dups(root, &["--delete", "--ignore-attributes", "--yes", "."]).status, Some(1));
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn extended_attributes_are_kept_apart() {
+    use rustix::fs::{XattrFlags, setxattr};
+    let directory = directory();
+    let root = directory.path();
+    for name in ["a", "b", "c"] {
+        write(root, name, "same");
+    }
+    if let Err(error) = setxattr(root.join("b"), "user.comment", b"mine", XattrFlags::empty()) {
+        eprintln!("skipped: no extended attributes: {error}");
+        return;
+    }
+    let outcome = dups(root, &["--hardlink", "--yes", "."]);
+    let said = String::from_utf8_lossy(&outcome.stderr).into_owned();
+    assert!(said.contains("manyhash: ./b: stays as it is: its extended attributes"), "{said}");
+    assert_eq!((inode(root, "c"), outcome.status), (inode(root, "a"), Some(0)));
+    assert_ne!(inode(root, "b"), inode(root, "a"));
+}
+
 /// Where the file system shares no blocks, nothing changes, and each file is named.
 #[test]
 fn duplicates_share_blocks_or_stay() {
@@ -192,12 +274,12 @@ fn duplicates_share_blocks_or_stay() {
     fs::set_permissions(root.join("b"), PermissionsExt::from_mode(0o640)).expect("permissions");
     let before = inode(root, "b");
     let outcome = dups(root, &["--reflink", "--yes", "."]);
-    if outcome.status == Some(0) {
-        assert_ne!(inode(root, "b"), before);
-    } else {
-        assert!(String::from_utf8_lossy(&outcome.stderr).contains("manyhash: ./b: "), "{outcome:?}");
-        assert_eq!((outcome.status, inode(root, "b")), (Some(1), before));
+    if outcome.status != Some(0) {
+        let said = String::from_utf8_lossy(&outcome.stderr);
+        assert!(said.contains("manyhash: ./b: cannot share blocks: "), "{said}");
+        assert_eq!(outcome.status, Some(1));
     }
+    assert_eq!(inode(root, "b"), before);
     let there = fs::metadata(root.join("b")).expect("a file");
     assert_eq!((fs::read(root.join("b")).expect("a file"), there.mode() & 0o777), (content(5000), 0o640));
     assert_eq!(fs::read_dir(root).expect("a directory").count(), 2);
@@ -219,7 +301,9 @@ fn the_same_digest_is_not_enough() {
         let outcome = dups(root, &["-a", "crc32", option, "--yes", "."]);
         assert_eq!(outcome.stdout, b"20 bytes each:\n./a\n./b\n");
         let said = String::from_utf8_lossy(&outcome.stderr).into_owned();
-        assert!(said.contains("manyhash: ./b: differs from the first") && outcome.status == Some(1), "{said}");
+        // Where no blocks can be shared, that is what is said.
+        let why = said.contains("manyhash: ./b: differs from the first") || option == "--reflink";
+        assert!(why && outcome.status == Some(1), "{said}");
         assert_eq!(fs::read(root.join("b")).expect("a file"), content);
     }
     assert_text(&dups(root, &["."]), "", "no duplicates");

@@ -154,6 +154,8 @@ fn manual_pages() {
         ("manysum.1", "b2sum or cksum"),
         ("manyhash-install-links.1", "b2sum and cksum"),
         ("manyhash.1", "speed"),
+        ("manyhash-dups.1", "manyhash\\-aside\\-XXXXXX"),
+        ("manyhash-dups.1", "exit status is 0, or 1"),
         ("manyhash-speed.1", "seconds"),
         ("manyhash-simulate.1", "producers"),
         ("manyhash-install-links.1", "DIR"),

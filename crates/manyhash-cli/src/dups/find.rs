@@ -3,6 +3,7 @@
 //! Most files differ from all others in their size, and most of the rest at their beginning or end; only what is left is
 //! read as a whole.
 
+use super::blocks;
 use super::scan::Candidate;
 use crate::cache::{Cache, Stamp};
 use crate::name;
@@ -29,13 +30,25 @@ pub(super) struct Group {
     pub(super) function: Function,
     pub(super) digest: Digest,
     /// Two or more, in the order of the scan.
-    pub(super) files: Vec<PathBuf>,
+    pub(super) files: Vec<Candidate>,
+    /// How many of them take blocks of their own.
+    pub(super) copies: usize,
 }
 
 impl Group {
-    /// Bytes that all files but one take.
+    /// All files but the first, which stays.
+    pub(super) fn duplicates(&self) -> &[Candidate] {
+        &self.files[1..]
+    }
+
+    /// All names of these.
+    pub(super) fn duplicate_names(&self) -> impl Iterator<Item = &PathBuf> {
+        self.duplicates().iter().flat_map(Candidate::names)
+    }
+
+    /// Bytes that all copies but one take.
     pub(super) fn wasted(&self) -> u64 {
-        self.size * (self.files.len() as u64 - 1)
+        self.size * (self.copies as u64 - 1)
     }
 }
 
@@ -66,12 +79,10 @@ impl Search<'_> {
 
         let digests = self.digests(left, failed);
         groups(digests.into_iter())
-            .into_iter()
-            .map(|(key, files)| Group {
-                size: key.0,
-                function: self.function,
-                digest: key.1,
-                files: files.into_iter().map(|file| file.path).collect(),
+            .into_par_iter()
+            .map(|((size, digest), files)| {
+                let copies = blocks::copies(&files);
+                Group { size, function: self.function, digest, files, copies }
             })
             .collect()
     }
@@ -151,7 +162,7 @@ fn ends(path: &Path) -> io::Result<Digest> {
 
 #[cfg(all(test, unix))]
 mod tests {
-    use super::Search;
+    use super::{Group, Search};
     use crate::cache::{Cache, Stamp};
     use crate::dups::scan::scan;
     use crate::reading::Reading;
@@ -173,10 +184,11 @@ mod tests {
             return;
         }
         let groups = |cache: Option<&Cache>| {
-            let files = scan(&[root.as_os_str().to_owned()], |_, error| panic!("{error}"));
+            let files = scan(&[root.as_os_str().to_owned()], |_, error| panic!("{error}")).files;
             let search = Search { function: FUNCTION, reading: Reading::USUAL, cache };
             let groups = search.find(files, |_, error| panic!("{error}"));
-            groups.into_iter().map(|group| (group.digest, group.files)).collect::<Vec<_>>()
+            let paths = |group: Group| group.files.into_iter().map(|file| file.path).collect::<Vec<_>>();
+            groups.into_iter().map(|group| (group.digest, paths(group))).collect::<Vec<_>>()
         };
         let home = tempfile::tempdir().expect("a directory");
         let open = || Cache::with_age(&home.path().join("digests"), Duration::from_secs(2)).expect("it opens");

@@ -234,6 +234,27 @@ pub fn manifest(root: &Path, arguments: &[&str]) -> Outcome {
     run(program, root, &arguments, b"")
 }
 
+/// Runs `manyhash dups` with a cache of its own.
+#[cfg(unix)]
+pub fn dups(root: &Path, arguments: &[&str]) -> Outcome {
+    dups_with_home(directory().path(), root, arguments)
+}
+
+/// Runs `manyhash dups` with the cache below another directory.
+#[cfg(unix)]
+pub fn dups_with_home(home: &Path, root: &Path, arguments: &[&str]) -> Outcome {
+    let arguments: Vec<&str> = ["dups"].into_iter().chain(arguments.iter().copied()).collect();
+    let mut program = Command::new(dups_program());
+    program.env("XDG_CACHE_HOME", home);
+    run(program, root, &arguments, b"")
+}
+
+/// The program that `dups` is a tool of.
+#[cfg(unix)]
+pub fn dups_program() -> &'static Path {
+    assert_cmd::cargo::cargo_bin!("manyhash")
+}
+
 /// Writes a file, and makes the directories above it.
 pub fn write(root: &Path, name: &str, content: impl AsRef<[u8]>) {
     let path = root.join(name);
@@ -246,4 +267,9 @@ pub fn assert_outcome(outcome: &Outcome, status: i32, stdout: &str, stderr: &str
     assert_eq!(String::from_utf8_lossy(&outcome.stdout), stdout);
     assert_eq!(String::from_utf8_lossy(&outcome.stderr), stderr);
     assert_eq!(outcome.status, Some(status));
+}
+
+/// Content of so many bytes.
+pub fn content(bytes: usize) -> Vec<u8> {
+    (0..bytes).map(|i| (i % 251) as u8).collect()
 }
