@@ -17,7 +17,7 @@ pub(crate) use coroutine::Coroutine;
 pub(crate) use turn::NextTurn;
 pub(crate) use waiter::{GiveUp, Woken};
 
-use crate::algorithm::Names;
+use crate::algorithm::{self, Names};
 use asyncio::Asyncio;
 use caller::Caller;
 use coroutine::Outcome;
@@ -26,6 +26,7 @@ use manyhash::engine::{Builder, Engine as Inner, JobError};
 use message::Message;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 use turn::{Asked, Turns, Wanted};
@@ -89,14 +90,13 @@ impl Engine {
         let future = asyncio.future(py)?;
         let Names { algorithms, is_one } = name;
         let wanted = if held.len() <= AT_ONCE {
-            let mut digesting = Box::pin(engine.digest(algorithms, held));
-            match digesting.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
-                Poll::Ready(Ok(digests)) => {
-                    future.call_method1("set_result", (job::digests(py, &digests, is_one)?,))?;
-                    return Ok(future);
-                }
-                Poll::Ready(Err(error)) => {
-                    Asyncio::fail(&future, runtime_error(&error))?;
+            let mut digesting = engine.digest(algorithms, held);
+            match Pin::new(&mut digesting).poll(&mut Context::from_waker(Waker::noop())) {
+                Poll::Ready(outcome) => {
+                    match outcome {
+                        Ok(digests) => asyncio.set_result(&future, job::digests(py, &digests, is_one)?)?,
+                        Err(error) => Asyncio::fail(&future, runtime_error(&error))?,
+                    }
                     return Ok(future);
                 }
                 Poll::Pending => Wanted::Begun(digesting),
@@ -105,6 +105,22 @@ impl Engine {
             Wanted::Held { algorithms, held }
         };
         let asked = Asked { future: future.clone().unbind(), wanted, is_one };
+        self.turns.ask(&event_loop, &self.asking, asked)?;
+        Ok(future)
+    }
+
+    /// The digests of many messages, as one future of a list, in their order. For short messages it is several times as
+    /// fast as a future for each.
+    ///
+    /// bytes are handed over by reference, anything else is copied. Cancelled, the messages are given up.
+    fn digest_many<'py>(&self, name: &str, buffers: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let algorithm = algorithm::parse(name)?;
+        let py = buffers.py();
+        let messages = Held::of_many(buffers)?;
+        let event_loop = self.asking.asyncio.running_loop(py)?;
+        let future = self.asking.asyncio.future(py)?;
+        let asked =
+            Asked { future: future.clone().unbind(), wanted: Wanted::Many { algorithm, messages }, is_one: false };
         self.turns.ask(&event_loop, &self.asking, asked)?;
         Ok(future)
     }

@@ -42,6 +42,49 @@ def test_several_names():
     asyncio.run(main())
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_digests_that_are_gathered(name):
+    """Of all lengths at once, so that some are hashed at once, some together, and some alone."""
+
+    async def main():
+        engine = manyhash.Engine(memory=4 << 20)
+        sizes = [0, 1, 2047, 2048, 2049, 16_383, 16_384, 65_535, 65_536, 300_000]
+        many = [b"%d" % i * size for i, size in enumerate(sizes * 30)]
+        expected = [oracle(name, data).digest() for data in many]
+        assert await asyncio.gather(*(engine.digest(name, data) for data in many)) == expected
+
+        async def one(data):
+            return await engine.digest(name, bytearray(data)), await engine.digest([name, "md5"], data)
+
+        pairs = await asyncio.gather(*(one(data) for data in many))
+        assert [digest for digest, _ in pairs] == expected
+        assert [both for _, both in pairs] == [(each, hashlib.md5(data).digest()) for each, data in zip(expected, many)]
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_digest_many(name):
+    async def main():
+        engine = manyhash.Engine(memory=4 << 20)
+        many = [bytes([i % 256]) * (i * 37 % 5000) for i in range(3000)] + [DATA, bytearray(DATA)]
+        digests, others, none = await asyncio.gather(
+            engine.digest_many(name, iter(many)), engine.digest_many(name, many[5:9]), engine.digest_many(name, [])
+        )
+        assert digests == [oracle(name, data).digest() for data in many]
+        assert (others, none) == (digests[5:9], [])
+        given_up = engine.digest_many(name, [DATA] * 100)
+        await asyncio.sleep(0)
+        given_up.cancel()
+        assert await engine.digest_many(name, many[:3]) == digests[:3]
+        with pytest.raises(TypeError, match="not one message"):
+            engine.digest_many(name, b"abc")
+        with pytest.raises(TypeError, match="Strings must be encoded"):
+            engine.digest_many(name, [b"", "text"])
+
+    asyncio.run(main())
+
+
 def test_streams():
     async def one(engine, name, size):
         stream = engine.stream(name)

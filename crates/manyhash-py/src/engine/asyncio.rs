@@ -1,13 +1,14 @@
 //! What is asyncio's.
 
 use pyo3::prelude::*;
-use pyo3::types::PyList;
+use pyo3::types::{PyList, PyString};
 
 /// asyncio's functions, looked up when an engine is made and not on the way.
 pub(super) struct Asyncio {
     get_running_loop: Py<PyAny>,
     future: Py<PyAny>,
     resolve: Py<PyAny>,
+    set_result: Py<PyString>,
 }
 
 impl Asyncio {
@@ -17,6 +18,7 @@ impl Asyncio {
             get_running_loop: asyncio.getattr("get_running_loop")?.unbind(),
             future: asyncio.getattr("Future")?.unbind(),
             resolve: py.import("manyhash._futures")?.getattr("resolve")?.unbind(),
+            set_result: PyString::intern(py, "set_result").unbind(),
         })
     }
 
@@ -31,6 +33,11 @@ impl Asyncio {
     /// A future of the loop that runs.
     pub(super) fn future<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.future.bind(py).call0()
+    }
+
+    /// Gives a future that nobody else has its result.
+    pub(super) fn set_result(&self, future: &Bound<'_, PyAny>, result: Bound<'_, PyAny>) -> PyResult<()> {
+        future.call_method1(self.set_result.bind(future.py()), (result,)).map(drop)
     }
 
     /// Gives each future its result, unless it is cancelled.

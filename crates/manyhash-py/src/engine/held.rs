@@ -1,6 +1,6 @@
 //! Bytes that the engine may keep.
 
-use crate::buffer::Bytes;
+use crate::buffer::{Bytes, refuse_one_message};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -26,6 +26,12 @@ impl Held {
             }
             Bytes::Exported(exported) => Held::Copy(exported.as_slice().to_vec()),
         })
+    }
+
+    /// Of everything that an iterable yields.
+    pub(super) fn of_many(buffers: &Bound<'_, PyAny>) -> PyResult<Vec<Self>> {
+        refuse_one_message(buffers)?;
+        buffers.try_iter()?.map(|data| Held::of(&data?)).collect()
     }
 
     pub(super) fn len(&self) -> usize {

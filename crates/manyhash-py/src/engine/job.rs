@@ -5,7 +5,7 @@ use super::runtime_error;
 use manyhash::Digest;
 use manyhash::engine::{Engine, JobError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyTuple};
+use pyo3::types::{PyBytes, PyList, PyTuple};
 use std::future::Future;
 use std::pin::Pin;
 
@@ -30,13 +30,15 @@ pub(super) enum Answer {
     Each(Vec<Py<PyAny>>),
     /// Of one message by several algorithms, one future all of them.
     Tuple(Py<PyAny>),
+    /// Of many messages, one future all of them.
+    List(Py<PyAny>),
 }
 
 impl Answer {
     pub(super) fn first(&self) -> Option<&Py<PyAny>> {
         match self {
             Answer::Each(futures) => futures.first(),
-            Answer::Tuple(future) => Some(future),
+            Answer::Tuple(future) | Answer::List(future) => Some(future),
         }
     }
 }
@@ -57,10 +59,16 @@ impl Finished {
                     results.extend(futures.into_iter().zip(digests.iter().map(|digest| object(py, digest).into())));
                 }
                 (Answer::Tuple(future), Ok(digests)) => results.push((future, tuple(py, &digests)?.into())),
+                (Answer::List(future), Ok(digests)) => {
+                    let list = PyList::new(py, digests.iter().map(|digest| object(py, digest)))?;
+                    results.push((future, list.into_any().unbind()));
+                }
                 (Answer::Each(futures), Err(error)) => {
                     futures.iter().try_for_each(|future| Asyncio::fail(future.bind(py), runtime_error(&error)))?;
                 }
-                (Answer::Tuple(future), Err(error)) => Asyncio::fail(future.bind(py), runtime_error(&error))?,
+                (Answer::Tuple(future) | Answer::List(future), Err(error)) => {
+                    Asyncio::fail(future.bind(py), runtime_error(&error))?
+                }
             }
         }
         asyncio.resolve(py, results)

@@ -12,19 +12,15 @@ use super::waiter::{Loop, Waiter};
 use manyhash::Algorithm;
 use manyhash::engine::{Digesting, Engine};
 use pyo3::prelude::*;
-use std::pin::Pin;
 use std::sync::{Arc, Mutex, Weak};
 
-/// A message shorter than this shares a job with others.
-const SHORT: usize = 16 << 10;
+/// A message shorter than this is waited for together with others. A longer one is given up as soon as its future is
+/// cancelled; to watch a future takes longer than it is worth for a shorter one.
+const SHORT: usize = 64 << 10;
 
-/// Messages in such a job at the most, and about their bytes: none waits long for the others to be done.
+/// Messages that are waited for together at the most, and about their bytes: none waits long for the others.
 const SHARED_MESSAGES: usize = 1024;
 const SHARED_BYTES: usize = 1 << 20;
-
-/// From so many bytes on a message is given up as soon as its future is cancelled; to watch a future takes longer than it
-/// is worth for a shorter one.
-const WATCHED: usize = 64 << 10;
 
 /// A digest that is asked for.
 pub(super) struct Asked {
@@ -38,13 +34,21 @@ pub(super) enum Wanted {
         algorithms: Vec<Algorithm>,
         held: Held,
     },
+    Many {
+        algorithm: Algorithm,
+        messages: Vec<Held>,
+    },
     /// It is with the engine already.
-    Begun(Pin<Box<Digesting<Vec<Algorithm>>>>),
+    Begun(Digesting<Vec<Algorithm>>),
 }
 
 impl Asked {
     fn is_watched(&self) -> bool {
-        matches!(&self.wanted, Wanted::Held { held, .. } if held.len() >= WATCHED)
+        match &self.wanted {
+            Wanted::Held { held, .. } => held.len() >= SHORT,
+            Wanted::Many { .. } => true,
+            Wanted::Begun(_) => false,
+        }
     }
 }
 
@@ -127,8 +131,10 @@ fn jobs(engine: &Engine, asked: Vec<Asked>) -> Vec<Job> {
     for asked in asked {
         let is_watched = asked.is_watched();
         let Asked { future, wanted, is_one } = asked;
+        let is_many = matches!(wanted, Wanted::Many { .. });
         let work: Work = match wanted {
-            Wanted::Begun(digesting) => digesting,
+            Wanted::Many { algorithm, messages } => Box::pin(engine.digest_many(algorithm, messages)),
+            Wanted::Begun(digesting) => Box::pin(digesting),
             Wanted::Held { algorithms, held } if is_one && held.len() < SHORT => {
                 let algorithm = algorithms[0];
                 let i = shared.iter().position(|shared| shared.algorithm == algorithm).unwrap_or_else(|| {
@@ -143,14 +149,18 @@ fn jobs(engine: &Engine, asked: Vec<Asked>) -> Vec<Job> {
             }
             Wanted::Held { algorithms, held } => Box::pin(engine.digest(algorithms, held)),
         };
-        let answer = if is_one { Answer::Each(vec![future]) } else { Answer::Tuple(future) };
+        let answer = match (is_one, is_many) {
+            (true, _) => Answer::Each(vec![future]),
+            (false, false) => Answer::Tuple(future),
+            (false, true) => Answer::List(future),
+        };
         jobs.push(Job { work, answer, is_watched, _open: engine.clone() });
     }
     jobs.extend(shared.into_iter().map(|shared| shared.submit(engine)));
     jobs
 }
 
-/// Short messages that are one job.
+/// Short messages that are waited for together.
 struct Shared {
     algorithm: Algorithm,
     messages: Vec<Held>,

@@ -82,9 +82,11 @@ unsafe fn short_bytes<'a>(object: *mut PyObject) -> Option<&'a [u8]> {
         if ffi::PyBytes_CheckExact(object) == 0 {
             return None;
         }
-        let length = ffi::PyBytes_Size(object) as usize;
-        let bytes = std::slice::from_raw_parts(ffi::PyBytes_AsString(object).cast::<u8>(), length);
-        (length < WORTH_DETACHING).then_some(bytes)
+        let (mut bytes, mut length) = (ptr::null_mut(), 0);
+        // It fails for other types only.
+        ffi::PyBytes_AsStringAndSize(object, &mut bytes, &mut length);
+        let bytes = std::slice::from_raw_parts(bytes.cast::<u8>(), length as usize);
+        (bytes.len() < WORTH_DETACHING).then_some(bytes)
     }
 }
 
