@@ -4,14 +4,14 @@ use manyhash::{Algorithm, Batch, Column, Encoding, Hmac, OutputLength};
 
 pub(crate) enum Hashing {
     Digest(Batch),
-    Hmac(Hmac),
+    Hmac(Box<Hmac>),
 }
 
 impl Hashing {
     pub(crate) fn new(algorithm: Algorithm, key: Option<&[u8]>) -> Self {
         match key {
             None => Hashing::Digest(Batch::new(algorithm)),
-            Some(key) => Hashing::Hmac(Hmac::new(algorithm, key)),
+            Some(key) => Hashing::Hmac(Box::new(Hmac::new(algorithm, key))),
         }
     }
 
@@ -19,7 +19,7 @@ impl Hashing {
     pub(crate) fn threads(self, threads: usize) -> Self {
         match self {
             Hashing::Digest(batch) => Hashing::Digest(batch.threads(threads)),
-            Hashing::Hmac(hmac) => Hashing::Hmac(hmac.threads(threads)),
+            Hashing::Hmac(hmac) => Hashing::Hmac(Box::new(hmac.threads(threads))),
         }
     }
 

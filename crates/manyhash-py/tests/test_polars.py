@@ -130,6 +130,7 @@ def test_a_null_has_no_digest_behind_it():
     assert views[16:32] == bytes(16)
 
 
+@pytest.mark.skipif(int(pa.__version__.split(".")[0]) < 18, reason="this pyarrow makes no views of buffers")
 def test_a_null_may_point_anywhere():
     data = pa.py_buffer(b"x" * 20)
     view = b"\x14\0\0\0xxxx\0\0\0\0\0\0\0\0"

@@ -35,14 +35,15 @@ def register(connection: "duckdb.DuckDBPyConnection", *, key: bytes | None = Non
 
 
 def _replace(connection: "duckdb.DuckDBPyConnection", name: str, function: Callable[[Any], Any]) -> None:
-    for suffix, kind in (("", "VARCHAR"), ("_blob", "BLOB")):
+    text, blob = connection.type("VARCHAR"), connection.type("BLOB")
+    for suffix, kind in (("", text), ("_blob", blob)):
         function_name = f"manyhash_{name}{suffix}"
         try:
             connection.remove_function(function_name)
         except duckdb.InvalidInputException:
             # There is none.
             pass
-        connection.create_function(function_name, function, [kind], "VARCHAR", type=PythonUDFType.ARROW)
+        connection.create_function(function_name, function, [kind], text, type=PythonUDFType.ARROW)
 
 
 def _function(hash_column: Callable[[Any], Array | ChunkedArray]) -> Callable[[Any], Any]:
