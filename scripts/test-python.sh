@@ -47,4 +47,14 @@ for extra in polars:expression pandas:accessor duckdb:sql; do
     "$alone/bin/python" "$crate/examples/${extra#*:}.py" >/dev/null
     echo "== manyhash[${extra%:*}] alone"
 done
+
+# The oldest versions that the extras name; there are none for newer Pythons.
+if "$python" -c 'import sys; sys.exit(sys.version_info >= (3, 13))'; then
+    oldest=$target/python/oldest
+    "$python" -m venv "$oldest"
+    "$oldest/bin/pip" install --quiet --disable-pip-version-check "${wheel[0]}[test,polars,pandas,duckdb]" \
+        'duckdb==1.4.1' 'numpy<2' 'pandas==2.1.1' 'polars==1.35.2' 'pyarrow==16.0.0'
+    "$oldest/bin/python" -m pytest -q -p no:cacheprovider "$crate/tests"
+    echo "== the oldest versions of the extras"
+fi
 echo "All tests of the Python module passed."

@@ -1,4 +1,5 @@
-"""manyhash in Polars, DuckDB and plain Python beside what users have there, on one core. See ../README.md."""
+"""manyhash in Polars, DuckDB and plain Python beside what users have there, and ClickHouse, on one core.
+See ../README.md."""
 
 import argparse
 import hashlib
@@ -16,6 +17,7 @@ import manyhash.duckdb
 import manyhash.polars
 import polars as pl
 import polars_hash
+from chdb.session import Session
 
 #: Rows checked at a time.
 CHECKED = 500_000
@@ -46,6 +48,30 @@ def duckdb_subjects(column):
     return {name: lambda text=text: connection.execute(text).fetchall() for name, text in query.items()}
 
 
+def clickhouse_subjects(algorithm, column):
+    """The greatest digest of a column, in ClickHouse's SQL, and in Polars with manyhash; and without a digest."""
+    session = Session()
+    session.query("create table rows (i UInt64, x String) engine = Memory")
+    digits = f"leftPad(toString(number), 16, '0') from numbers({len(column)})"
+    session.query(f"insert into rows select number, {digits} settings max_threads = 1")
+    function = {"md5": "MD5", "sha256": "SHA256"}[algorithm]
+    lines = session.query(f"select lower(hex({function}(x))) from rows order by i", "TSV").bytes().decode().split()
+    check("ClickHouse", column, pl.Series(lines), algorithm)
+    values = {function: f"{function}(x)", "(no digest)": "x"}
+    texts = {name: f"select hex(max({value})) from rows settings max_threads = 1" for name, value in values.items()}
+    queries = {
+        name: lambda text=text: session.query(text, "TSV").bytes().decode().strip() for name, text in texts.items()
+    }
+    query = column.to_frame().lazy().select(getattr(pl.col("x").manyhash, algorithm)().max())
+
+    def ours():
+        return query.collect(engine="streaming").item().hex().upper()
+
+    if ours() != queries[function]():
+        raise SystemExit(f"ClickHouse: another greatest digest by {algorithm}")
+    return {"manyhash": ours, **queries}
+
+
 def list_subjects(algorithm, messages):
     """The digests of a list of bytes."""
     function = getattr(hashlib, algorithm)
@@ -61,10 +87,10 @@ def list_subjects(algorithm, messages):
     return {"digest_many": ours, "hashlib": theirs}
 
 
-def check(subject, column, digests):
+def check(subject, column, digests, algorithm="sha256"):
     for start in range(0, len(column), CHECKED):
         rows = column.slice(start, CHECKED)
-        expected = [hashlib.sha256(row.encode()).hexdigest() for row in rows]
+        expected = [hashlib.new(algorithm, row.encode()).hexdigest() for row in rows]
         if digests.slice(start, CHECKED).to_list() != expected:
             raise SystemExit(f"{subject}: a wrong digest")
 
@@ -103,6 +129,9 @@ def main():
     column = pl.Series("x", pl.int_range(options.rows, eager=True).cast(pl.String).str.zfill(16))
     for load, subjects in (("Polars, SHA-256 hex", polars_subjects), ("DuckDB, SHA-256 hex", duckdb_subjects)):
         report(load, options.rows, measure(subjects(column), options.rounds))
+    for algorithm in ("sha256", "md5"):
+        medians = measure(clickhouse_subjects(algorithm, column), options.rounds)
+        report(f"ClickHouse, max of {algorithm}", options.rows, medians)
     messages = [b"%032d" % i for i in range(options.messages)]
     for algorithm in ("sha256", "md5"):
         medians = measure(list_subjects(algorithm, messages), options.rounds)

@@ -108,6 +108,19 @@ fn prefetch(object: Borrowed<'_, '_, PyAny>) {
 #[cfg(target_arch = "x86_64")]
 const BYTES_HEADER: usize = 32;
 
+/// # Errors
+/// TypeError if what should yield messages is one itself.
+pub(crate) fn refuse_one_message(iterable: &Bound<'_, PyAny>) -> PyResult<()> {
+    let is_message = iterable.is_instance_of::<PyString>()
+        || iterable.is_instance_of::<PyBytes>()
+        || iterable.is_instance_of::<PyByteArray>()
+        || iterable.is_instance_of::<PyMemoryView>();
+    if is_message {
+        return Err(PyTypeError::new_err("expected an iterable of buffers, not one message"));
+    }
+    Ok(())
+}
+
 /// The bytes of many objects, a group at a time.
 pub(crate) struct Messages<'py> {
     /// A group's bytes, which borrow from the two fields below.
@@ -121,13 +134,7 @@ pub(crate) struct Messages<'py> {
 impl<'py> Messages<'py> {
     /// Of everything that `iterable` yields.
     pub(crate) fn of(iterable: &Bound<'py, PyAny>) -> PyResult<Self> {
-        let is_message = iterable.is_instance_of::<PyString>()
-            || iterable.is_instance_of::<PyBytes>()
-            || iterable.is_instance_of::<PyByteArray>()
-            || iterable.is_instance_of::<PyMemoryView>();
-        if is_message {
-            return Err(PyTypeError::new_err("expected an iterable of buffers, not one message"));
-        }
+        refuse_one_message(iterable)?;
         // A tuple holds a reference to each object, and nobody can take one out; a list may change meanwhile.
         let py = iterable.py();
         // SAFETY: `iterable` is live and this thread attached; the result is a new reference to a tuple, or null with an

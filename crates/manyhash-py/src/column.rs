@@ -4,18 +4,21 @@
 //! One array gives one array; a stream of arrays (a chunked array, a series, the result of a query) gives a stream.
 
 use crate::algorithm;
+use crate::buffer::Bytes;
 use crate::pages::fresh;
+use crate::rows::Hashing;
 use arrow_array::cast::AsArray;
-use arrow_array::{Array as _, ArrayRef, FixedSizeBinaryArray, GenericStringArray, OffsetSizeTrait};
+use arrow_array::{Array as _, ArrayRef, FixedSizeBinaryArray, GenericStringArray, NullArray, OffsetSizeTrait};
 use arrow_buffer::{Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::{ArrowError, DataType, Field, FieldRef};
 use manyhash::arrow::{check_type, with_column};
-use manyhash::{Algorithm, Batch, Encoding};
+use manyhash::{Algorithm, Encoding};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyTuple};
 use pyo3_arrow::ffi::{ArrayIterator, to_array_pycapsules, to_schema_pycapsule, to_stream_pycapsule};
 use pyo3_arrow::input::AnyArray;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 /// The digests of a column, for any library that takes Arrow arrays.
@@ -91,39 +94,55 @@ impl ChunkedArray {
 /// The type is binary, utf8, their large and view forms, or fixed_size_binary; any other is a TypeError. A table or
 /// query result of one such column will do. The digests are fixed_size_binary, or, with hex, utf8 (large_utf8 if they
 /// are more than 2 GiB). Null in, null out. An array gives an Array, a stream a ChunkedArray.
+///
+/// Who has a list of possible values (mail addresses, names, numbers) finds the values of digests by hashing the list. For
+/// pseudonyms of such values use hmac_column.
 #[pyfunction]
 #[pyo3(signature = (name, array, *, hex = false))]
 pub(crate) fn digest_column<'py>(name: &str, array: &Bound<'py, PyAny>, hex: bool) -> PyResult<Bound<'py, PyAny>> {
+    column(algorithm::parse(name)?, None, array, hex)
+}
+
+/// The HMACs (RFC 2104) of a column's rows under one key: as digest_column, but nobody finds the values again without the
+/// key. The key is a buffer of any length; 32 random bytes (secrets.token_bytes) are good.
+#[pyfunction]
+#[pyo3(signature = (key, name, array, *, hex = false))]
+pub(crate) fn hmac_column<'py>(
+    key: &Bound<'py, PyAny>,
+    name: &str,
+    array: &Bound<'py, PyAny>,
+    hex: bool,
+) -> PyResult<Bound<'py, PyAny>> {
+    column(algorithm::parse(name)?, Some(Bytes::of(key)?.as_slice()), array, hex)
+}
+
+fn column<'py>(
+    algorithm: Algorithm,
+    key: Option<&[u8]>,
+    array: &Bound<'py, PyAny>,
+    hex: bool,
+) -> PyResult<Bound<'py, PyAny>> {
     let py = array.py();
-    let work =
-        Work { algorithm: algorithm::parse(name)?, encoding: if hex { Encoding::Hex } else { Encoding::Binary } };
+    let hashing = py.detach(|| Hashing::new(algorithm, key));
+    let work = Work { hashing, algorithm, encoding: if hex { Encoding::Hex } else { Encoding::Binary } };
     if !array.hasattr("__arrow_c_array__")? && !array.hasattr("__arrow_c_stream__")? {
         let message = "expected an object with __arrow_c_array__ or __arrow_c_stream__";
-        return Err(PyTypeError::new_err(format!("{message}, not {}", array.get_type().name()?)));
+        let advice = "pyarrow.array makes one of most columns";
+        return Err(PyTypeError::new_err(format!("{message}, not {}; {advice}", array.get_type().name()?)));
     }
-    match array.extract()? {
-        AnyArray::Array(array) => {
-            let (array, field) = array.into_inner();
-            let (field, mut arrays) = py.detach(|| {
-                let digests = vec![work.digest(&array)?];
-                work.arrays(&field, digests)
-            })?;
-            let array = arrays.pop().ok_or_else(|| PyValueError::new_err("no array"))?;
-            Ok(Bound::new(py, Array { array, field })?.into_any())
-        }
-        AnyArray::Stream(stream) => {
-            // Another library's code brings the arrays; it takes the interpreter itself if it needs it.
-            let reader = stream.into_reader()?;
-            let (field, chunks) = py.detach(|| {
-                let field = reader.field();
-                work.check(field.data_type())?;
-                let digests = reader
-                    .map(|array| work.digest(&array.map_err(|error| PyValueError::new_err(error.to_string()))?))
-                    .collect::<PyResult<_>>()?;
-                work.arrays(&field, digests)
-            })?;
-            Ok(Bound::new(py, ChunkedArray { chunks, field })?.into_any())
-        }
+    // Arrow's crates panic over arrays that break the rules of the interface.
+    catch_unwind(AssertUnwindSafe(|| work.of_object(array))).unwrap_or_else(|_| {
+        let message =
+            "the array breaks the rules of Arrow's C data interface; standard error has the first that it breaks";
+        Err(PyValueError::new_err(message))
+    })
+}
+
+/// Whether a type, or that of a table's only column, is that of nulls.
+fn is_null(data_type: &DataType) -> bool {
+    match data_type {
+        DataType::Struct(fields) if fields.len() == 1 => is_null(fields[0].data_type()),
+        other => *other == DataType::Null,
     }
 }
 
@@ -134,22 +153,56 @@ struct Digests {
     nulls: Option<NullBuffer>,
 }
 
-#[derive(Clone, Copy)]
 struct Work {
+    hashing: Hashing,
     algorithm: Algorithm,
     encoding: Encoding,
 }
 
 impl Work {
+    fn of_object<'py>(&self, array: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let py = array.py();
+        match array.extract()? {
+            AnyArray::Array(array) => {
+                let (array, field) = array.into_inner();
+                let (field, mut arrays) = py.detach(|| {
+                    let digests = vec![self.digest(&array)?];
+                    self.arrays(&field, digests)
+                })?;
+                let array = arrays.pop().ok_or_else(|| PyValueError::new_err("no array"))?;
+                Ok(Bound::new(py, Array { array, field })?.into_any())
+            }
+            AnyArray::Stream(stream) => {
+                // Another library's code brings the arrays; it takes the interpreter itself if it needs it.
+                let reader = stream.into_reader()?;
+                // Polars gives an array of nulls a buffer, which Arrow has not; and they need not be looked at.
+                let nulls = if is_null(reader.field().data_type()) { array.len().ok() } else { None };
+                let (field, chunks) = py.detach(|| {
+                    let field = reader.field();
+                    self.check(field.data_type())?;
+                    if let Some(rows) = nulls {
+                        let nulls: ArrayRef = Arc::new(NullArray::new(rows));
+                        return self.arrays(&field, vec![self.digest(&nulls)?]);
+                    }
+                    let digests = reader
+                        .map(|array| self.digest(&array.map_err(|error| PyValueError::new_err(error.to_string()))?))
+                        .collect::<PyResult<_>>()?;
+                    self.arrays(&field, digests)
+                })?;
+                Ok(Bound::new(py, ChunkedArray { chunks, field })?.into_any())
+            }
+        }
+    }
+
     /// Says what is wrong with a type, also of a stream without arrays.
-    fn check(self, data_type: &DataType) -> PyResult<()> {
+    fn check(&self, data_type: &DataType) -> PyResult<()> {
         match data_type {
             DataType::Struct(fields) if fields.len() == 1 => self.check(fields[0].data_type()),
             other => check_type(other).map_err(|error| PyTypeError::new_err(error.to_string())),
         }
     }
 
-    fn digest(self, array: &ArrayRef) -> PyResult<Digests> {
+    fn digest(&self, array: &ArrayRef) -> PyResult<Digests> {
         self.check(array.data_type())?;
         if let Some(table) = array.as_struct_opt() {
             if table.null_count() > 0 {
@@ -158,8 +211,7 @@ impl Work {
             return self.digest(table.column(0));
         }
         let mut bytes = fresh(vec![0; array.len() * self.encoding.width(self.algorithm)]);
-        let batch = Batch::new(self.algorithm);
-        let hashed = with_column(array, |column| batch.digest_column_into(column, self.encoding, &mut bytes));
+        let hashed = with_column(array, |column| self.hashing.fill(column, self.encoding, &mut bytes));
         hashed
             .map_err(|error| PyValueError::new_err(error.to_string()))?
             .map_err(|error| PyValueError::new_err(error.to_string()))?;
@@ -167,7 +219,7 @@ impl Work {
     }
 
     /// Arrays of one type, with the field that says which.
-    fn arrays(self, field: &FieldRef, digests: Vec<Digests>) -> PyResult<(FieldRef, Vec<ArrayRef>)> {
+    fn arrays(&self, field: &FieldRef, digests: Vec<Digests>) -> PyResult<(FieldRef, Vec<ArrayRef>)> {
         let width = self.encoding.width(self.algorithm);
         let array = match self.encoding {
             Encoding::Binary => |digests, width| fixed(digests, width),

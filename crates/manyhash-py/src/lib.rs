@@ -13,9 +13,11 @@ mod hasher;
 mod many;
 mod pages;
 mod polars;
+mod rows;
 
 use pyo3::exceptions::PyImportError;
 use pyo3::prelude::*;
+use pyo3::types::{PyList, PySequence};
 
 /// manyhash's extension module: use the package manyhash.
 #[pymodule]
@@ -23,13 +25,13 @@ mod _manyhash {
     use super::*;
 
     #[pymodule_export]
-    use column::{Array, ChunkedArray, digest_column};
+    use column::{Array, ChunkedArray, digest_column, hmac_column};
     #[pymodule_export]
     use engine::{Engine, Stream};
     #[pymodule_export]
     use files::digest_files;
     #[pymodule_export]
-    use hasher::{Hasher, md5, new, sha1, sha224, sha256, sha384, sha512, sha512_256, update_many};
+    use hasher::{md5, new, sha1, sha224, sha256, sha384, sha512, sha512_256, update_many};
     #[pymodule_export]
     use many::{digest_many, hexdigest_many, hmac_many};
 
@@ -37,8 +39,25 @@ mod _manyhash {
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         // Later the library could only panic about it.
         manyhash::backend().map_err(|error| PyImportError::new_err(error.to_string()))?;
+        warm_up(module.py())?;
+        hasher::add_type(module)?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))?;
         let names = manyhash::Algorithm::ALL.map(algorithm::hashlib_name);
         module.add("algorithms", names)
     }
+}
+
+/// Has pyo3 look up now what it keeps for ever once it has. Were another thread to do so while the process forks, the child
+/// would wait for that thread, which it has not.
+fn warm_up(py: Python<'_>) -> PyResult<()> {
+    PyList::empty(py).try_iter()?.size_hint();
+    let _ = py.None().bind(py).cast::<PySequence>();
+    [
+        py.get_type::<engine::Coroutine>(),
+        py.get_type::<engine::GiveUp>(),
+        py.get_type::<engine::NextTurn>(),
+        py.get_type::<engine::Woken>(),
+    ]
+    .iter()
+    .try_for_each(|kind| kind.name().map(drop))
 }

@@ -54,13 +54,16 @@ pub(crate) fn digest_many<'py>(name: &str, buffers: &Bound<'py, PyAny>) -> PyRes
 /// As digest_many, in hexadecimal.
 #[pyfunction]
 pub(crate) fn hexdigest_many<'py>(name: &str, buffers: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
+    objects(buffers, hash(algorithm::parse(name)?), hex)
+}
+
+/// A digest in hexadecimal.
+pub(crate) fn hex<'py>(py: Python<'py>, digest: &Digest) -> Bound<'py, PyString> {
     let mut hex = [0; 128];
-    objects(buffers, hash(algorithm::parse(name)?), |py, digest| {
-        let hex = &mut hex[..2 * digest.as_bytes().len()];
-        // There is room for two digits a byte, and they are ASCII.
-        let _ = const_hex::encode_to_slice(digest.as_bytes(), hex);
-        PyString::new(py, str::from_utf8(hex).unwrap_or_default())
-    })
+    let hex = &mut hex[..2 * digest.as_bytes().len()];
+    // There is room for two digits a byte, and they are ASCII.
+    let _ = const_hex::encode_to_slice(digest.as_bytes(), hex);
+    PyString::new(py, str::from_utf8(hex).unwrap_or_default())
 }
 
 /// The HMACs (RFC 2104) of many buffers under one key, in their order, computed on all cores: what hmac.digest gives for

@@ -15,9 +15,10 @@ use std::ffi::c_void;
 
 /// Exports the two functions of an expression that Polars looks for: what it gives, and its type.
 macro_rules! export {
-    ($name:expr, $algorithm:ident, $encoding:ident) => {
+    ($name:expr, $algorithm:ident, $encoding:ident, keyed: $is_keyed:literal) => {
         const _: () = {
-            const WORK: Work = Work { algorithm: Algorithm::$algorithm, encoding: Encoding::$encoding };
+            const WORK: Work =
+                Work { algorithm: Algorithm::$algorithm, encoding: Encoding::$encoding, is_keyed: $is_keyed };
 
             #[unsafe(export_name = concat!("_polars_plugin_", $name))]
             unsafe extern "C" fn evaluate(
@@ -50,8 +51,10 @@ macro_rules! export {
 macro_rules! expressions {
     ($($name:literal: $algorithm:ident;)*) => {
         $(
-            export!($name, $algorithm, Binary);
-            export!(concat!($name, "_hex"), $algorithm, Hex);
+            export!($name, $algorithm, Binary, keyed: false);
+            export!(concat!($name, "_hex"), $algorithm, Hex, keyed: false);
+            export!(concat!("hmac_", $name), $algorithm, Binary, keyed: true);
+            export!(concat!("hmac_", $name, "_hex"), $algorithm, Hex, keyed: true);
         )*
     };
 }

@@ -1,6 +1,9 @@
 """Arrow columns, from and to whatever speaks Arrow."""
 
+import ctypes
+import functools
 import hashlib
+import hmac
 
 import duckdb
 import manyhash
@@ -118,6 +121,112 @@ def test_nulls_of_no_type():
     assert (digests.type, digests.to_pylist()) == (pa.binary(32), [None] * 3)
 
 
+@pytest.mark.parametrize("nulls", [polars.Series([None, None]), pa.chunked_array([pa.nulls(1), pa.nulls(1)])], ids=type)
+def test_chunks_of_nulls_of_no_type(nulls):
+    digests = pa.chunked_array(manyhash.digest_column("sha256", nulls))
+    assert (digests.type, digests.to_pylist()) == (pa.binary(32), [None] * 2)
+
+
+def test_a_table_of_nulls_of_no_type():
+    table = polars.DataFrame({"x": [None, None]})
+    assert pa.chunked_array(manyhash.digest_column("md5", table, hex=True)).to_pylist() == [None] * 2
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("key", [b"", b"key", bytearray(b"k" * 200)], ids=len)
+def test_under_a_key(name, key):
+    expected = [None if row is None else hmac.digest(key, row.encode(), name) for row in ROWS]
+    array = pa.array(ROWS)
+    assert pa.array(manyhash.hmac_column(key, name, array)).to_pylist() == expected
+    hexadecimal = pa.chunked_array(manyhash.hmac_column(key, name, pa.chunked_array([array, array[1:]]), hex=True))
+    assert hexadecimal.to_pylist() == [row and row.hex() for row in expected + expected[1:]]
+    assert len(manyhash.hmac_column(key, name, array[:0])) == 0
+    with pytest.raises(TypeError, match="Strings must be encoded"):
+        manyhash.hmac_column("key", name, array)
+
+
+class Malformed:
+    """An array by Arrow's C data interface, that anything may be wrong with."""
+
+    def __init__(self, kind=b"u", length=1, null_count=0, buffers=3, children=0):
+        self.schema, self.array, self.keep = Schema(), Array(), []
+        self.keep.append(RELEASE(lambda pointer: None))
+        self.schema.format, self.schema.name, self.schema.flags = kind, b"", 2
+        self.schema.n_children = self.array.n_children = children
+        self.schema.release = self.array.release = ctypes.cast(self.keep[0], ctypes.c_void_p)
+        bits, offsets, values = ctypes.create_string_buffer(8), (ctypes.c_int32 * 2)(0, 1), ctypes.create_string_buffer(b"a")
+        pointers = (ctypes.c_void_p * 3)(*(ctypes.cast(part, ctypes.c_void_p) for part in (bits, offsets, values)))
+        self.keep += [bits, offsets, values, pointers]
+        self.array.length, self.array.null_count, self.array.n_buffers = length, null_count, buffers
+        self.array.buffers = ctypes.cast(pointers, ctypes.c_void_p)
+
+    def __arrow_c_array__(self, requested_schema=None):
+        return capsule(ctypes.addressof(self.schema), b"arrow_schema"), capsule(ctypes.addressof(self.array), b"arrow_array")
+
+
+capsule = ctypes.pythonapi.PyCapsule_New
+capsule.restype, capsule.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+capsule = functools.partial(lambda new, pointer, name: new(pointer, name, None), capsule)
+RELEASE = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+
+
+class Schema(ctypes.Structure):
+    _fields_ = [
+        ("format", ctypes.c_char_p),
+        ("name", ctypes.c_char_p),
+        ("metadata", ctypes.c_void_p),
+        ("flags", ctypes.c_int64),
+        ("n_children", ctypes.c_int64),
+        ("children", ctypes.c_void_p),
+        ("dictionary", ctypes.c_void_p),
+        ("release", ctypes.c_void_p),
+        ("private_data", ctypes.c_void_p),
+    ]
+
+
+class Array(ctypes.Structure):
+    _fields_ = [
+        ("length", ctypes.c_int64),
+        ("null_count", ctypes.c_int64),
+        ("offset", ctypes.c_int64),
+        ("n_buffers", ctypes.c_int64),
+        ("n_children", ctypes.c_int64),
+        ("buffers", ctypes.c_void_p),
+        ("children", ctypes.c_void_p),
+        ("dictionary", ctypes.c_void_p),
+        ("release", ctypes.c_void_p),
+        ("private_data", ctypes.c_void_p),
+    ]
+
+
+def test_an_array_by_hand():
+    assert pa.array(manyhash.digest_column("md5", Malformed())).to_pylist() == digests("md5", ["a"])
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"length": -1}, {"kind": b"\xff\xfe"}, {"buffers": 1}, {"length": -(2**62)}],
+    ids=str,
+)
+def test_malformed_arrays(wrong):
+    with pytest.raises(ValueError):
+        manyhash.digest_column("md5", Malformed(**wrong))
+
+
+def test_a_capsule_that_is_used_up():
+    array = pa.array(["a", "b"])
+
+    class Twice:
+        capsules = array.__arrow_c_array__()
+
+        def __arrow_c_array__(self, requested_schema=None):
+            return self.capsules
+
+    assert pa.array(manyhash.digest_column("md5", Twice())).to_pylist() == digests("md5", ["a", "b"])
+    with pytest.raises(ValueError):
+        manyhash.digest_column("md5", Twice())
+
+
 def test_what_is_no_array():
     for wrong in (b"bytes", ["a"], None):
         with pytest.raises(TypeError, match="__arrow_c_array__ or __arrow_c_stream__, not"):
@@ -138,6 +247,12 @@ def test_polars():
 
 def test_pandas():
     series = pandas.Series(ROWS, dtype=pandas.ArrowDtype(pa.string()))
+    if not hasattr(series, "__arrow_c_stream__"):
+        with pytest.raises(TypeError, match="not Series; pyarrow.array makes one"):
+            manyhash.digest_column("sha256", series)
+        series = pa.array(series)
+        assert pa.array(manyhash.digest_column("sha256", series)).to_pylist() == digests("sha256", ROWS)
+        return
     assert pa.chunked_array(manyhash.digest_column("sha256", series)).to_pylist() == digests("sha256", ROWS)
 
 

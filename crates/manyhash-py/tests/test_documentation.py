@@ -30,7 +30,7 @@ def test_docstrings(name):
 
 def test_all_is_all():
     public = {name for name, value in vars(manyhash).items() if not name.startswith("_") and not inspect.ismodule(value)}
-    assert public == set(manyhash.__all__)
+    assert public | {"__version__"} == set(manyhash.__all__)
 
 
 def test_stubs(tmp_path):
@@ -46,8 +46,9 @@ def test_types(tmp_path):
     """A type checker sees what the calls give."""
     script = tmp_path / "typed.py"
     script.write_text(
-        "import manyhash\n"
+        "import asyncio, manyhash\n"
         "from typing import assert_type\n"
+        "assert_type(manyhash.__version__, str)\n"
         "assert_type(manyhash.sha256(b'').digest(), bytes)\n"
         "assert_type(manyhash.digest_many('md5', [b'', bytearray()]), list[bytes])\n"
         "assert_type(manyhash.digest_files('md5', ['a']), list[bytes | OSError])\n"
@@ -55,6 +56,7 @@ def test_types(tmp_path):
         "async def main(engine: manyhash.Engine) -> None:\n"
         "    assert_type(await engine.digest('md5', b''), bytes)\n"
         "    assert_type(await engine.stream(['md5']).finish(), tuple[bytes, ...])\n"
+        "    asyncio.create_task(engine.stream('md5').write(b''))\n"
     )
     command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", os.devnull, str(script)]
     result = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)

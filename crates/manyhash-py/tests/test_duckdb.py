@@ -1,6 +1,7 @@
 """Functions in DuckDB's SQL."""
 
 import hashlib
+import hmac
 
 import duckdb
 import manyhash.duckdb
@@ -31,3 +32,22 @@ def test_many_rows(connection):
         (i, hashlib.sha256(b"row %d" % i).hexdigest()) for i in range(100_000)
     ]
     assert connection.sql("select manyhash_md5(x) from (select 'a' as x where false)").fetchall() == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_under_a_key(name):
+    connection = duckdb.connect()
+    manyhash.duckdb.register(connection, key=b"key")
+    query = f"select manyhash_hmac_{name}(x), manyhash_hmac_{name}_blob(encode(x)), manyhash_{name}(x) from (values ('a')) as t(x)"
+    tag = hmac.digest(b"key", b"a", name).hex()
+    assert connection.sql(query).fetchall() == [(tag, tag, oracle(name, b"a").hexdigest())]
+
+
+def test_registered_again():
+    connection = duckdb.connect()
+    for key in (b"one", b"two"):
+        manyhash.duckdb.register(connection, key=key)
+        expected = [(hmac.digest(key, b"a", "sha256").hex(), hashlib.md5(b"a").hexdigest())]
+        assert connection.sql("select manyhash_hmac_sha256('a'), manyhash_md5('a')").fetchall() == expected
+    with pytest.raises(TypeError, match="Strings must be encoded"):
+        manyhash.duckdb.register(connection, key="text")

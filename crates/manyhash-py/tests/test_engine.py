@@ -42,6 +42,49 @@ def test_several_names():
     asyncio.run(main())
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_digests_that_are_gathered(name):
+    """Of all lengths at once, so that some are hashed at once, some together, and some alone."""
+
+    async def main():
+        engine = manyhash.Engine(memory=4 << 20)
+        sizes = [0, 1, 2047, 2048, 2049, 16_383, 16_384, 65_535, 65_536, 300_000]
+        many = [b"%d" % i * size for i, size in enumerate(sizes * 30)]
+        expected = [oracle(name, data).digest() for data in many]
+        assert await asyncio.gather(*(engine.digest(name, data) for data in many)) == expected
+
+        async def one(data):
+            return await engine.digest(name, bytearray(data)), await engine.digest([name, "md5"], data)
+
+        pairs = await asyncio.gather(*(one(data) for data in many))
+        assert [digest for digest, _ in pairs] == expected
+        assert [both for _, both in pairs] == [(each, hashlib.md5(data).digest()) for each, data in zip(expected, many)]
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_digest_many(name):
+    async def main():
+        engine = manyhash.Engine(memory=4 << 20)
+        many = [bytes([i % 256]) * (i * 37 % 5000) for i in range(3000)] + [DATA, bytearray(DATA)]
+        digests, others, none = await asyncio.gather(
+            engine.digest_many(name, iter(many)), engine.digest_many(name, many[5:9]), engine.digest_many(name, [])
+        )
+        assert digests == [oracle(name, data).digest() for data in many]
+        assert (others, none) == (digests[5:9], [])
+        given_up = engine.digest_many(name, [DATA] * 100)
+        await asyncio.sleep(0)
+        given_up.cancel()
+        assert await engine.digest_many(name, many[:3]) == digests[:3]
+        with pytest.raises(TypeError, match="not one message"):
+            engine.digest_many(name, b"abc")
+        with pytest.raises(TypeError, match="Strings must be encoded"):
+            engine.digest_many(name, [b"", "text"])
+
+    asyncio.run(main())
+
+
 def test_streams():
     async def one(engine, name, size):
         stream = engine.stream(name)
@@ -95,30 +138,6 @@ def test_cancelled_digests_are_given_up():
     asyncio.run(main())
 
 
-def test_a_cancelled_write_writes_nothing():
-    async def main():
-        engine = manyhash.Engine(threads=1, memory=1 << 20)
-        busy = [engine.digest("md5", DATA * 4) for _ in range(4)]
-        stream = engine.stream("sha256")
-        await stream.write(b"head")
-        waiting = stream.write(DATA)
-        assert not waiting.done()
-        with pytest.raises(RuntimeError, match="a write to it is not done"):
-            stream.write(b"x")
-        with pytest.raises(RuntimeError, match="a write to it is not done"):
-            stream.finish()
-        waiting.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await waiting
-        await stream.write(b"tail")
-        assert await stream.finish() == hashlib.sha256(b"headtail").digest()
-        with pytest.raises(RuntimeError, match="finished"):
-            stream.write(b"")
-        await asyncio.gather(*busy)
-
-    asyncio.run(main())
-
-
 def test_streams_and_digests_keep_the_engine():
     async def main():
         stream = manyhash.Engine(memory=1 << 20).stream("md5")
@@ -158,9 +177,7 @@ def test_no_loop():
         engine.digest("md5", b"")
     stream = engine.stream("md5")
     with pytest.raises(RuntimeError, match="no running event loop"):
-        stream.write(b"lost")
-    with pytest.raises(RuntimeError, match="no running event loop"):
-        stream.finish()
+        stream.write(b"lost").send(None)
 
     async def main():
         await stream.write(b"abc")

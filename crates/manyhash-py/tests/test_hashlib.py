@@ -5,7 +5,9 @@ import copy
 import hashlib
 import io
 import mmap
+import sys
 import threading
+import time
 
 import manyhash
 import numpy
@@ -37,6 +39,51 @@ def test_constructors(name):
         getattr(manyhash, name)(b"abc", False)
     with pytest.raises(TypeError):
         getattr(manyhash, name)(b"a", string=b"b")
+
+
+@names
+def test_none_is_no_empty_message(name):
+    for call in (getattr(manyhash, name), lambda *data, **named: manyhash.new(name, *data, **named)):
+        for wrong in (lambda: call(None), lambda: call(data=None), lambda: call(string=None)):
+            with pytest.raises(TypeError, match="object supporting the buffer API required"):
+                wrong()
+
+
+def test_usedforsecurity_is_any_truth_value():
+    class Neither:
+        def __bool__(self):
+            raise ZeroDivisionError
+
+    for value in (1, 0, None, "", [1]):
+        assert manyhash.md5(b"abc", usedforsecurity=value).digest() == hashlib.md5(b"abc").digest()
+        assert manyhash.new("md5", b"abc", usedforsecurity=value).digest() == hashlib.md5(b"abc").digest()
+    with pytest.raises(ZeroDivisionError):
+        manyhash.md5(b"abc", usedforsecurity=Neither())
+
+
+def test_the_type_is_immutable():
+    for change in (lambda: setattr(manyhash.HASH, "x", 1), lambda: delattr(manyhash.HASH, "update")):
+        with pytest.raises(TypeError, match="immutable type"):
+            change()
+    with pytest.raises(AttributeError):
+        manyhash.md5().x = 1
+    with pytest.raises(TypeError):
+        type("Own", (manyhash.HASH,), {})
+    assert type(manyhash.md5()) is manyhash.HASH
+    assert (manyhash.HASH.__module__, manyhash.HASH.__qualname__) == ("manyhash", "HASH")
+
+
+def test_objects_and_the_type_are_let_go_of():
+    count = sys.getrefcount(manyhash.HASH)
+    hashers = [manyhash.sha256(b"x").copy() for _ in range(1000)]
+    assert sys.getrefcount(manyhash.HASH) >= count
+    del hashers
+    assert abs(sys.getrefcount(manyhash.HASH) - count) < 10
+    data = b"own %d" % time.time_ns()
+    count = sys.getrefcount(data)
+    hasher = manyhash.md5(data)
+    hasher.update(data)
+    assert sys.getrefcount(data) == count
 
 
 def test_names():

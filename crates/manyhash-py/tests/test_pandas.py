@@ -1,6 +1,7 @@
 """The accessor of pandas' series."""
 
 import hashlib
+import hmac
 
 import manyhash.pandas
 import pandas
@@ -32,6 +33,14 @@ def test_bytes_and_nothing():
     assert len(pandas.Series([], dtype="str").manyhash.md5()) == 0
     with pytest.raises(TypeError, match="cannot hash a column of type Int64"):
         pandas.Series([1, 2]).manyhash.md5()
+
+
+def test_under_a_key():
+    result = pandas.Series(["a", None], index=[5, 6], name="x").manyhash.hmac(b"key", "sha256")
+    assert (list(result.index), result.name) == ([5, 6], "x")
+    assert result[5] == hmac.digest(b"key", b"a", "sha256").hex()
+    assert result.isna().tolist() == [False, True]
+    assert pandas.Series(["a"]).manyhash.hmac(b"key", "md5", hex=False)[0] == hmac.digest(b"key", b"a", "md5")
 
 
 def test_two_frames_joined():

@@ -1,6 +1,7 @@
 """Polars' expressions, beside hashlib."""
 
 import hashlib
+import hmac
 import os
 import random
 import subprocess
@@ -129,6 +130,7 @@ def test_a_null_has_no_digest_behind_it():
     assert views[16:32] == bytes(16)
 
 
+@pytest.mark.skipif(int(pa.__version__.split(".")[0]) < 18, reason="this pyarrow makes no views of buffers")
 def test_a_null_may_point_anywhere():
     data = pa.py_buffer(b"x" * 20)
     view = b"\x14\0\0\0xxxx\0\0\0\0\0\0\0\0"
@@ -226,6 +228,32 @@ def test_a_name_of_any_characters():
         assert (digests.name, digests.to_list()) == (name, [oracle("md5", b"a")])
 
 
+@names
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("key", [b"", b"key", b"k" * 200], ids=len)
+def test_under_a_key(name, engine, key):
+    rows = ["a", None, "x" * 500, ""] * 5000
+    tags = [None if row is None else hmac.digest(key, row.encode(), name) for row in rows[:4]] * 5000
+    frame = pl.LazyFrame({"x": rows, "group": [i % 3 for i in range(len(rows))]})
+    found = frame.select(
+        tag=pl.col("x").manyhash.hmac(key, name), hex=pl.col("x").manyhash.hmac(key, name, hex=True)
+    ).collect(engine=engine)
+    assert found["tag"].to_list() == tags
+    assert found["hex"].to_list() == [tag and tag.hex() for tag in tags]
+    assert pl.Series("s", rows).manyhash.hmac(key, name).to_list() == tags
+    assert frame.limit(0).select(pl.col("x").manyhash.hmac(key, name)).collect(engine=engine).height == 0
+    grouped = frame.group_by("group", maintain_order=True).agg(pl.col("x").manyhash.hmac(key, name)).collect(engine=engine)
+    assert grouped["x"].to_list() == [tags[i::3] for i in range(3)]
+
+
+def test_a_key_is_bytes():
+    with pytest.raises(TypeError, match="the key must be bytes, not str"):
+        pl.col("x").manyhash.hmac("key", "md5")
+    with pytest.raises(ValueError, match="unsupported hash type"):
+        pl.col("x").manyhash.hmac(b"key", "md6")
+    assert pl.Series(["a"]).manyhash.hmac(b"key", "SHA-256")[0] == hmac.digest(b"key", b"a", "sha256")
+
+
 def test_one_column_only():
     library = os.path.dirname(manyhash.polars.__file__)
     columns = [pl.lit("a"), pl.lit("b")]
@@ -238,7 +266,7 @@ def test_what_is_documented():
     for namespace in (manyhash.polars.ExprNamespace, manyhash.polars.SeriesNamespace):
         assert namespace.__doc__
         public = {name: member for name, member in vars(namespace).items() if not name.startswith("_")}
-        assert list(public) == NAMES
+        assert list(public) == [*NAMES, "hmac"]
         assert all(member.__doc__ for member in public.values())
 
 

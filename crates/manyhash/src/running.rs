@@ -49,8 +49,13 @@ impl<F: Planned> Running<F> {
             let buffer = self.buffer;
             compress::<F>(&mut self.state, &buffer[..F::BLOCK_BYTES]);
         }
+        if rest.is_empty() {
+            return;
+        }
         let blocks = whole_blocks::<F>(rest);
-        compress::<F>(&mut self.state, blocks);
+        if !blocks.is_empty() {
+            compress::<F>(&mut self.state, blocks);
+        }
         self.end(rest);
     }
 
@@ -70,7 +75,9 @@ impl<F: Planned> Running<F> {
     /// Takes what [`begin`](Self::begin) returned, after the state was advanced by its [`whole_blocks`].
     pub(crate) fn end(&mut self, rest: &[u8]) {
         let tail = &rest[whole_blocks::<F>(rest).len()..];
-        self.buffer[..tail.len()].copy_from_slice(tail);
+        if !tail.is_empty() {
+            self.buffer[..tail.len()].copy_from_slice(tail);
+        }
         self.length += rest.len() as u128;
     }
 

@@ -3,7 +3,7 @@
 - ``md5`` to ``sha512_256``, ``new``, ``file_digest``: as in hashlib, one message at a time;
 - ``digest_many``, ``hexdigest_many``, ``update_many``: many messages in memory;
 - ``hmac_many``: the same under one key;
-- ``digest_column``: a column of any library that speaks Arrow;
+- ``digest_column``, ``hmac_column``: a column of any library that speaks Arrow;
 - ``digest_files``: files by their paths;
 - ``Engine``: messages of many asyncio tasks, as they come.
 
@@ -23,6 +23,7 @@ from ._manyhash import (
     digest_files,
     digest_many,
     hexdigest_many,
+    hmac_column,
     hmac_many,
     md5,
     new,
@@ -47,6 +48,7 @@ __all__ = [
     "Engine",
     "HASH",
     "Stream",
+    "__version__",
     "algorithms_available",
     "algorithms_guaranteed",
     "digest_column",
@@ -54,6 +56,7 @@ __all__ = [
     "digest_many",
     "file_digest",
     "hexdigest_many",
+    "hmac_column",
     "hmac_many",
     "md5",
     "new",

@@ -2,37 +2,53 @@
 
     import manyhash.duckdb
 
-    manyhash.duckdb.register(connection)
-    connection.sql("select manyhash_sha512(mail) from users")
+    manyhash.duckdb.register(connection, key=secret)
+    connection.sql("select manyhash_hmac_sha256(mail) from users")
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import duckdb
 import pyarrow
 from duckdb.func import PythonUDFType
 
-from ._manyhash import algorithms, digest_column
+from ._manyhash import Array, ChunkedArray, algorithms, digest_column, hmac_column
 
 __all__ = ["register"]
 
 
-def register(connection: "duckdb.DuckDBPyConnection") -> None:
-    """Add functions to a connection, for each algorithm two.
+def register(connection: "duckdb.DuckDBPyConnection", *, key: bytes | None = None) -> None:
+    """Add functions to a connection, for each algorithm two, or, with a key, four.
 
     ``manyhash_md5(VARCHAR)`` to ``manyhash_sha512_256(VARCHAR)`` give the digest in hexadecimal, and so do
-    ``manyhash_md5_blob(BLOB)`` and its siblings of bytes. Null in, null out.
+    ``manyhash_md5_blob(BLOB)`` and its siblings of bytes. ``manyhash_hmac_md5(VARCHAR)``, ``manyhash_hmac_md5_blob(BLOB)``
+    and their siblings give HMACs under the key, which is in no query. Null in, null out. Called again, it replaces them.
     """
     for name in algorithms:
-        for suffix, kind in (("", "VARCHAR"), ("_blob", "BLOB")):
-            function = f"manyhash_{name}{suffix}"
-            connection.create_function(function, _hex(name), [kind], "VARCHAR", type=PythonUDFType.ARROW)
+        _replace(connection, name, _function(partial(digest_column, name, hex=True)))
+        if key is not None:
+            # What the key is wrong for is known now, and not by the first query.
+            hmac_column(key, name, pyarrow.array([], pyarrow.string()))
+            _replace(connection, f"hmac_{name}", _function(partial(hmac_column, key, name, hex=True)))
 
 
-def _hex(name: str) -> Callable[[Any], Any]:
+def _replace(connection: "duckdb.DuckDBPyConnection", name: str, function: Callable[[Any], Any]) -> None:
+    text, blob = connection.type("VARCHAR"), connection.type("BLOB")
+    for suffix, kind in (("", text), ("_blob", blob)):
+        function_name = f"manyhash_{name}{suffix}"
+        try:
+            connection.remove_function(function_name)
+        except duckdb.InvalidInputException:
+            # There is none.
+            pass
+        connection.create_function(function_name, function, [kind], text, type=PythonUDFType.ARROW)
+
+
+def _function(hash_column: Callable[[Any], Array | ChunkedArray]) -> Callable[[Any], Any]:
     def digests(column: Any) -> Any:
-        result = digest_column(name, column, hex=True)
+        result = hash_column(column)
         return pyarrow.array(result) if hasattr(result, "__arrow_c_array__") else pyarrow.chunked_array(result)
 
     return digests

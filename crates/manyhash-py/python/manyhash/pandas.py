@@ -7,12 +7,13 @@ It needs pandas and pyarrow. ::
     frame["token"] = frame["mail"].manyhash.sha256()
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import pandas
 import pyarrow
 
-from ._manyhash import digest_column
+from ._manyhash import Array, ChunkedArray, digest_column, hmac_column
 
 __all__ = ["SeriesAccessor"]
 
@@ -29,11 +30,18 @@ class SeriesAccessor:
 
     def digest(self, name: str, *, hex: bool = True) -> Any:
         """The digests by the name of an algorithm."""
+        return self._of_column(lambda values: digest_column(name, values, hex=hex))
+
+    def hmac(self, key: bytes, name: str, *, hex: bool = True) -> Any:
+        """The HMACs under a key by the name of an algorithm: pseudonyms that nobody finds the values of without it."""
+        return self._of_column(lambda values: hmac_column(key, name, values, hex=hex))
+
+    def _of_column(self, hash_column: Callable[[Any], Array | ChunkedArray]) -> Any:
         # Of no values at all pyarrow does not find a type.
         values = pyarrow.array(self._series, from_pandas=True)
         if pyarrow.types.is_null(values.type):
             values = values.cast(pyarrow.string())
-        result = digest_column(name, values, hex=hex)
+        result = hash_column(values)
         arrow = pyarrow.array(result) if isinstance(values, pyarrow.Array) else pyarrow.chunked_array(result)
         extension = pandas.arrays.ArrowExtensionArray(arrow)
         return pandas.Series(extension, index=self._series.index, name=self._series.name)

@@ -12,6 +12,8 @@ from pathlib import Path
 import polars
 from polars.plugins import register_plugin_function
 
+from ._manyhash import new
+
 __all__ = ["ExprNamespace", "SeriesNamespace"]
 
 _LIBRARY = Path(__file__).parent
@@ -52,13 +54,26 @@ class ExprNamespace:
         """The SHA-512/256 digests."""
         return self._digest("sha512_256", hex)
 
+    def hmac(self, key: bytes, name: str, *, hex: bool = False) -> polars.Expr:
+        """The HMACs under a key by the name of an algorithm: pseudonyms that nobody finds the values of without it.
+
+        The key is part of the expression: whoever serialises the plan, or prints it, has it.
+        """
+        if not isinstance(key, bytes):
+            raise TypeError(f"the key must be bytes, not {type(key).__name__}")
+        return _evaluate([self._expr, polars.lit(key)], f"hmac_{new(name).name}", hex)
+
     def _digest(self, name: str, hex: bool) -> polars.Expr:
-        return register_plugin_function(
-            plugin_path=_LIBRARY,
-            function_name=f"{name}_hex" if hex else name,
-            args=self._expr,
-            is_elementwise=True,
-        )
+        return _evaluate([self._expr], name, hex)
+
+
+def _evaluate(args: list[polars.Expr], name: str, hex: bool) -> polars.Expr:
+    return register_plugin_function(
+        plugin_path=_LIBRARY,
+        function_name=f"{name}_hex" if hex else name,
+        args=args,
+        is_elementwise=True,
+    )
 
 
 @polars.api.register_series_namespace("manyhash")
@@ -96,7 +111,13 @@ class SeriesNamespace:
         """The SHA-512/256 digests."""
         return self._digest("sha512_256", hex)
 
+    def hmac(self, key: bytes, name: str, *, hex: bool = False) -> polars.Series:
+        """The HMACs under a key by the name of an algorithm: pseudonyms that nobody finds the values of without it."""
+        return self._evaluate(ExprNamespace(polars.nth(0)).hmac(key, name, hex=hex))
+
     def _digest(self, name: str, hex: bool) -> polars.Series:
+        return self._evaluate(ExprNamespace(polars.nth(0))._digest(name, hex))
+
+    def _evaluate(self, expr: polars.Expr) -> polars.Series:
         # Under no name: one may look like a pattern, or have a NUL, which Arrow's interface has no place for.
-        column = self._series.alias("")
-        return column.to_frame().select(ExprNamespace(polars.nth(0))._digest(name, hex)).to_series().alias(self._series.name)
+        return self._series.alias("").to_frame().select(expr).to_series().alias(self._series.name)

@@ -4,13 +4,14 @@
 //! bytes that a view can hold itself.
 
 use crate::pages::fresh;
+use crate::rows::Hashing;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{BinaryViewType, ByteViewType, StringViewType};
 use arrow_array::{Array, ArrayRef, GenericByteViewArray};
 use arrow_buffer::{Buffer, NullBuffer, ScalarBuffer};
 use arrow_data::ByteView;
 use arrow_schema::DataType;
-use manyhash::{Algorithm, Batch, Column, Encoding};
+use manyhash::{Algorithm, Column, Encoding};
 use std::sync::{Arc, OnceLock};
 
 /// Bytes up to which an array is hashed by the thread that Polars calls on: more than what its streaming engine, which has
@@ -34,6 +35,8 @@ type View = [u8; 16];
 pub(crate) struct Work {
     pub(crate) algorithm: Algorithm,
     pub(crate) encoding: Encoding,
+    /// Whether there is a second input, the key of an HMAC.
+    pub(crate) is_keyed: bool,
 }
 
 impl Work {
@@ -48,20 +51,24 @@ impl Work {
     }
 
     /// The digests of an array of a type that [`output_type`](Self::output_type) takes.
-    pub(crate) fn digest(self, array: &ArrayRef) -> Result<ArrayRef, String> {
+    pub(crate) fn digest(self, array: &ArrayRef, key: Option<&[u8]>) -> Result<ArrayRef, String> {
         match array.data_type() {
             DataType::Null => Ok(self.array(vec![0; array.len()], Vec::new(), array.logical_nulls())),
-            DataType::Utf8View => self.digest_views(array.as_byte_view::<StringViewType>()),
-            _ => self.digest_views(array.as_byte_view::<BinaryViewType>()),
+            DataType::Utf8View => self.digest_views(array.as_byte_view::<StringViewType>(), key),
+            _ => self.digest_views(array.as_byte_view::<BinaryViewType>(), key),
         }
     }
 
-    fn digest_views<T: ByteViewType>(self, array: &GenericByteViewArray<T>) -> Result<ArrayRef, String> {
+    fn digest_views<T: ByteViewType>(
+        self,
+        array: &GenericByteViewArray<T>,
+        key: Option<&[u8]>,
+    ) -> Result<ArrayRef, String> {
         let (views, _) = array.views().inner().as_slice().as_chunks();
         let values: Vec<&[u8]> = array.data_buffers().iter().map(Buffer::as_slice).collect();
         let width = self.encoding.width(self.algorithm);
         let threads = self.threads(views);
-        let batch = Batch::new(self.algorithm).threads(threads);
+        let hashing = Hashing::new(self.algorithm, key).threads(threads);
         let step = if threads == 1 { ROWS_HERE } else { ROWS };
 
         let mut outputs = fresh(Vec::with_capacity(views.len()));
@@ -71,7 +78,7 @@ impl Work {
             let mut offset = 0;
             for (views, digests) in views.chunks(step).zip(digests.chunks_mut(step * width)) {
                 let nulls = array.nulls().map(|nulls| nulls.slice(outputs.len(), views.len()));
-                self.fill(batch, views, &values, nulls.as_ref(), digests)?;
+                self.fill(&hashing, views, &values, nulls.as_ref(), digests)?;
                 for (row, digest) in digests.chunks_exact(width).enumerate() {
                     let is_null = nulls.as_ref().is_some_and(|nulls| nulls.is_null(row));
                     outputs.push(if is_null { 0 } else { view(digest, buffer, offset) });
@@ -86,7 +93,7 @@ impl Work {
     /// Writes the digests of rows.
     fn fill(
         self,
-        batch: Batch,
+        hashing: &Hashing,
         views: &[View],
         values: &[&[u8]],
         nulls: Option<&NullBuffer>,
@@ -97,7 +104,7 @@ impl Work {
             None => Column::views(views, values),
         };
         let column = column.map_err(|error| error.to_string())?;
-        batch.digest_column_into(&column, self.encoding, digests).map_err(|error| error.to_string())
+        hashing.fill(&column, self.encoding, digests).map_err(|error| error.to_string())
     }
 
     /// The array of these views, which point into these buffers; a null's is empty.

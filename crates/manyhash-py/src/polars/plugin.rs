@@ -6,7 +6,9 @@
 //! asks for the message. Nothing unwinds into Polars.
 
 use super::digest::{Work, refusal};
+use arrow_array::cast::AsArray;
 use arrow_array::ffi::from_ffi_and_data_type;
+use arrow_array::types::BinaryViewType;
 use arrow_array::{Array, ArrayRef, NullArray, make_array};
 use arrow_data::ffi::FFI_ArrowArray;
 use arrow_schema::ffi::FFI_ArrowSchema;
@@ -116,7 +118,16 @@ fn data_type(field: &FFI_ArrowSchema) -> Result<DataType, String> {
 }
 
 /// What is said of any other number of inputs.
-const ONE_COLUMN: &str = "a digest is of one column";
+const INPUTS: &str = "a digest is of one column, and an HMAC of one under one key";
+
+/// The key, in the first row of the second input: a literal.
+fn key(chunks: &[ArrayRef]) -> Result<&[u8], String> {
+    let chunk = chunks.iter().find(|chunk| !chunk.is_empty()).ok_or("an HMAC has no key")?;
+    match chunk.as_byte_view_opt::<BinaryViewType>() {
+        Some(array) if array.is_valid(0) => Ok(array.value(0)),
+        _ => Err(format!("the key of an HMAC is bytes, not {}", chunk.data_type())),
+    }
+}
 
 /// Evaluates an expression.
 ///
@@ -125,14 +136,16 @@ const ONE_COLUMN: &str = "a digest is of one column";
 pub(crate) unsafe fn evaluate(work: Work, inputs: *mut SeriesExport, count: usize, output: *mut SeriesExport) {
     guard(|| {
         // SAFETY: there are `count`, which Polars filled in, gives away and forgets. All are taken, or they would leak.
-        let mut inputs: Vec<_> = (0..count).map(|i| unsafe { ptr::read(inputs.add(i)).take() }).collect();
-        let (name, input_type, chunks) = inputs.pop().ok_or(ONE_COLUMN)??;
-        if !inputs.is_empty() {
-            return Err(ONE_COLUMN.to_owned());
-        }
-        let output_type = work.output_type(&input_type)?;
-        let digests = chunks.iter().map(|chunk| work.digest(chunk)).collect::<Result<Vec<_>, _>>()?;
-        let series = SeriesExport::new(&name, output_type, &digests)?;
+        let inputs: Vec<_> = (0..count).map(|i| unsafe { ptr::read(inputs.add(i)).take() }).collect();
+        let inputs = inputs.into_iter().collect::<Result<Vec<_>, _>>()?;
+        let ((name, input_type, chunks), key) = match &inputs[..] {
+            [column] if !work.is_keyed => (column, None),
+            [column, (_, _, keys)] if work.is_keyed => (column, Some(key(keys)?)),
+            _ => return Err(INPUTS.to_owned()),
+        };
+        let output_type = work.output_type(input_type)?;
+        let digests = chunks.iter().map(|chunk| work.digest(chunk, key)).collect::<Result<Vec<_>, _>>()?;
+        let series = SeriesExport::new(name, output_type, &digests)?;
         // SAFETY: `output` is a place for a series, and the empty one in it has nothing to drop.
         unsafe { ptr::write(output, series) };
         Ok(())
@@ -150,10 +163,10 @@ pub(crate) unsafe fn output_type(
     output: *mut FFI_ArrowSchema,
 ) {
     guard(|| {
-        if count != 1 {
-            return Err(ONE_COLUMN.to_owned());
+        if count != 1 + usize::from(work.is_keyed) {
+            return Err(INPUTS.to_owned());
         }
-        // SAFETY: there is one, which stays Polars'.
+        // SAFETY: there is one or more, and the first, the column, stays Polars'.
         let field = unsafe { &*inputs };
         let schema = schema(&name(field), work.output_type(&data_type(field)?)?)?;
         // SAFETY: `output` is a place for a type, and the empty one in it has nothing to drop.
