@@ -202,7 +202,8 @@ mod tests {
 
     #[test]
     fn lines_are_json_with_what_was_asked_for() {
-        let options = Options { json: true, ..Options::least() };
+        let mut options = Options::least();
+        options.json = true;
         for (measure, figures) in [(idle::run as fn(_, _, _, _) -> _, 2), (stall::run, 2)] {
             let text: Result<String, Error> = measure(&[Algorithm::Sha1], LEAST, &options, "sse2");
             let lines: Vec<serde_json::Value> =

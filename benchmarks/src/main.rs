@@ -3,8 +3,8 @@
 //! A [load] says which messages are hashed, a [subject] hashes them. Every subject's digests are
 //! [checked](verify) before anything is timed; then all are [measured](measure) in turns, and the medians
 //! [reported](report). What does not fit that (threads that contend, objects from a network, streams, programs) is an
-//! experiment of its own: [`callers`], [`columns`], [`constructions`], [`engine`], [`files`], [`ingest`], [`lookup`], [`store`] and
-//! [`threads`].
+//! experiment of its own: [`callers`], [`columns`], [`constructions`], [`engine`], [`files`], [`ingest`], [`lookup`],
+//! [`store`] and [`threads`].
 
 mod callers;
 mod columns;
