@@ -93,11 +93,13 @@ fn options_may_follow_files() {
     let directory = directory();
     fs::write(directory.path().join("file"), "file").expect("a file");
     let expected = manysum(directory.path(), &["-a", "md5", "file"], b"");
-    for arguments in
-        [&["file", "-a", "md5"][..], &["--algorithm=md5", "file"], &["-a", "sha1", "--algo", "MD5", "file"]]
+    for arguments in [&["file", "-a", "md5"][..], &["--algorithm=md5", "file"], &["-a", "md5", "--algo", "MD5", "file"]]
     {
         assert_eq!(manysum(directory.path(), arguments, b""), expected);
     }
+    // Two of them are two functions, wherever they stand.
+    let both = manysum(directory.path(), &["-a", "sha1,md5", "file"], b"");
+    assert_eq!(manysum(directory.path(), &["-a", "sha1", "file", "--algo", "MD5"], b""), both);
 }
 
 #[test]

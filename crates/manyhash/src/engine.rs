@@ -112,14 +112,11 @@ impl Engine {
     }
 
     fn submit(&self, algorithms: &[Algorithm], bytes: impl AsRef<[u8]> + Send + 'static, length: usize) -> Submission {
-        let shared = &self.handle.0;
-        match shared.check_process() {
-            Ok(()) => {
-                let chunk = Chunk::of_length(bytes, length);
-                Submission::of_message(shared.clone(), shared.order(algorithms), chunk)
-            }
+        let (shared, chunk) = (&self.handle.0, Chunk::of_length(bytes, length));
+        match shared.order(algorithms) {
+            Ok(order) => Submission::of_message(shared.clone(), order, chunk),
             Err(error) => {
-                work::discard(bytes);
+                let _ = chunk.discard();
                 Submission::done(shared.clone(), Err(error))
             }
         }
@@ -158,11 +155,15 @@ impl Engine {
             Err(longer) => longer,
         };
         let (shared, list) = (&self.handle.0, algorithms.list());
-        if shared.check_process().is_err() {
-            return Ok(Digesting::new(self.submit(list, bytes, length)));
-        }
+        let order = match shared.check_process().and_then(|()| shared.order(list)) {
+            Ok(order) => order,
+            Err(error) => {
+                work::discard(bytes);
+                return Ok(Digesting::new(Submission::done(shared.clone(), Err(error))));
+            }
+        };
         let content = |bytes| Content::message(list, Chunk::of_length(bytes, length));
-        let submission = Submission::try_new(shared.clone(), shared.order(list).pool, bytes, content, length);
+        let submission = Submission::try_new(shared.clone(), order.pool, bytes, content, length);
         submission.map(Digesting::new).map_err(|buffer| Full { buffer })
     }
 
@@ -196,8 +197,10 @@ impl Engine {
             let submission = if weight <= at_once {
                 Submission::done(shared.clone(), shared.hash_at_once(algorithm, batch))
             } else {
-                let pool = shared.order(&[algorithm]).pool;
-                Submission::new(shared.clone(), pool, Content::Batch(Box::new(batch)))
+                match shared.order(&[algorithm]) {
+                    Ok(order) => Submission::new(shared.clone(), order.pool, Content::Batch(Box::new(batch))),
+                    Err(error) => Submission::done(shared.clone(), Err(error)),
+                }
             };
             parts.push(Part { submission, numbers });
         };

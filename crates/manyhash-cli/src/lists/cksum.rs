@@ -71,10 +71,10 @@ pub(super) fn tagged_function(line: &[u8]) -> Option<(Function, String)> {
         family.functions().map(|function| (function, format!("{}-{}", family.tag(), 8 * function.digest_bytes())))
     };
     let mut tags = functions.chain(Family::ALL.into_iter().flat_map(of_family));
-    tags.find(|(function, tag)| {
-        let has_length = matches!(function, Function::Other(Other::Blake2b(_)));
+    tags.find(|(_, tag)| {
+        // A hyphen ends a tag too, for a length; whoever has none finds the line improper.
         let rest = line[..end].strip_prefix(tag.as_bytes());
-        rest.is_some_and(|rest| rest.is_empty() || has_length && rest.starts_with(b"-"))
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(b"-"))
     })
 }
 

@@ -73,6 +73,10 @@ impl Submission {
             let place = Place::Held(Some(Message { order, chunk, held }));
             return Submission { shared, place, yielded: None };
         }
+        if let Err(error) = shared.check_process() {
+            let _ = chunk.discard();
+            return Self::done(shared, Err(error));
+        }
         Self::new(shared, order.pool, Content::message(&order.algorithms, chunk))
     }
 

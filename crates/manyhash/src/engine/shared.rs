@@ -43,11 +43,15 @@ impl Shared {
     }
 
     /// These algorithms in this order.
-    pub(super) fn order(&self, algorithms: &[Algorithm]) -> Arc<Order> {
+    ///
+    /// # Errors
+    /// In a process that was forked after the engine was made, unless they are known without the lock.
+    pub(super) fn order(&self, algorithms: &[Algorithm]) -> Result<Arc<Order>, JobError> {
         let single = if let [single] = algorithms { Some(&self.singles[*single as usize]) } else { None };
         if let Some(order) = single.and_then(|single| single.get()) {
-            return order.clone();
+            return Ok(order.clone());
         }
+        self.check_process()?;
         let known = self.lock().order(algorithms);
         let order = known.unwrap_or_else(|| {
             // Measured outside the lock, where that was not done before.
@@ -57,7 +61,7 @@ impl Shared {
         if let Some(single) = single {
             let _ = single.set(order.clone());
         }
-        order
+        Ok(order)
     }
 
     /// What a caller of these algorithms hashes himself.

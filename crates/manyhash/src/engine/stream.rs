@@ -82,9 +82,8 @@ impl Short {
 
 impl<A: Algorithms> Stream<A> {
     pub(super) fn new(shared: Arc<Shared>, algorithms: A) -> Self {
-        let place = match shared.check_process() {
-            Ok(()) => {
-                let order = shared.order(algorithms.list());
+        let place = match shared.check_process().and_then(|()| shared.order(algorithms.list())) {
+            Ok(order) => {
                 let hashes = algorithms.list().iter().map(|algorithm| crate::Stream::new(*algorithm)).collect();
                 Place::Short(Short { order, hashes, hashed: 0 })
             }
