@@ -23,7 +23,7 @@
 //!    with digits, where the first line decides whether there are one or two separators before names.
 //!
 //! Whose digests they are is said by the header, the tag or the JSON object. Bare digits are of the function that was
-//! asked for, else of the one that the list is named after, as [`bare`] has it; else they are guessed to be of the one
+//! asked for, else of the one that the list is named after, as `bare.rs` has it; else they are guessed to be of the one
 //! with lanes here whose digests have that length: 64 digits are of SHA-256. If one was asked for, digests of others do
 //! not count, and a line without any of it is improperly formatted.
 //!
