@@ -316,7 +316,8 @@ impl Builder {
     }
 
     /// Bytes handed over and not yet hashed at the most, all callers together; 256 MiB if this is not called. Whoever
-    /// comes then waits. A message or chunk larger than this is let in when nothing else is there.
+    /// comes then waits. A message or chunk larger than this is let in when nothing else is there. What a caller had
+    /// better hash himself, and has not looked at yet, is not handed over and does not count.
     pub fn memory(mut self, bytes: usize) -> Self {
         self.memory = bytes;
         self

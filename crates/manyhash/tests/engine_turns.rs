@@ -13,9 +13,11 @@ use std::cell::Cell;
 use std::future::Future;
 use std::mem::forget;
 use std::pin::pin;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Waker};
 use std::thread;
+use std::time::Duration;
 
 fn engine(memory: usize) -> Engine {
     Engine::builder().threads(2).memory(memory).build().expect("threads can be made")
@@ -245,6 +247,58 @@ fn a_future_is_held_while_another_is_waited_for() {
         assert!(blocking.wait().is_ok());
     }
     assert_idle(&engine);
+}
+
+/// A buffer whose bytes can be had, after the first time, only while a gate is open.
+struct Gated {
+    bytes: Vec<u8>,
+    gate: Arc<Mutex<()>>,
+    asked: AtomicBool,
+}
+
+impl AsRef<[u8]> for Gated {
+    fn as_ref(&self) -> &[u8] {
+        if self.asked.swap(true, Ordering::Relaxed) {
+            drop(self.gate.lock());
+        }
+        &self.bytes
+    }
+}
+
+/// Room that was granted to a write which nobody looks at goes to those who come later, also if nothing else happens; and
+/// the write has its turn when it is looked at after all.
+#[test]
+fn what_was_granted_and_not_fetched_goes_to_others() {
+    let engine = Engine::builder().threads(1).memory(600_000).build().expect("a thread can be made");
+    let gate = Arc::new(Mutex::new(()));
+    let closed = gate.lock().expect("nobody panics");
+    let gated = Gated { bytes: noise(500_000, 1), gate: gate.clone(), asked: AtomicBool::new(false) };
+    let mut in_hand = pin!(engine.try_digest(Md5, gated).expect("there is room"));
+    let mut context = Context::from_waker(Waker::noop());
+    assert!(in_hand.as_mut().poll(&mut context).is_pending());
+    let (mut held, mut later) = (engine.stream(Md5), engine.stream(Md5));
+    let bytes = noise(520_000, 2);
+    let mut write = Box::pin(held.write(bytes.clone()));
+    assert!(write.as_mut().poll(&mut context).is_pending());
+    drop(closed);
+    while engine.stats().memory != 520_000 {
+        thread::yield_now();
+    }
+    // The engine's thread has come to rest.
+    thread::sleep(Duration::from_millis(20));
+    later.write(bytes.clone()).wait().expect("it is accepted");
+    let again = thread::spawn(move || {
+        later.write(noise(300_000, 3)).wait().expect("it is accepted");
+        later.finish().wait()
+    });
+    while write.as_mut().poll(&mut context).is_pending() {
+        thread::yield_now();
+    }
+    drop(write);
+    assert_eq!(held.finish().wait(), Ok(expected(Md5, &bytes)));
+    let all = [&bytes[..], &noise(300_000, 3)].concat();
+    assert_eq!(again.join().expect("its assertions hold"), Ok(expected(Md5, &all)));
+    assert!(look(in_hand));
 }
 
 /// A buffer whose code waits for the engine that hashes it.

@@ -101,7 +101,7 @@ impl Submission {
         bytes: usize,
     ) -> Result<Self, B> {
         let submitted = shared.with(|inner, now, after| {
-            if inner.gate.has_room(bytes) {
+            if inner.gate.has_room(bytes, now) {
                 return Ok(inner.submit(pool, content(buffer), now, after));
             }
             (inner.is_pressed, after.call) = (true, true);
@@ -151,7 +151,8 @@ impl Submission {
     }
 
     fn let_others_go_first(&mut self, context: &mut Context) -> Poll<Outcome> {
-        self.yielded = Some(Others::go_first(context));
+        self.yielded = Some(Others::go_first());
+        context.waker().wake_by_ref();
         Poll::Pending
     }
 
@@ -161,13 +162,15 @@ impl Submission {
             self.place.discard();
             return Poll::Ready(Err(error));
         }
+        // Cloned, and what it is exchanged for dropped, without the lock and while no jobs are in hand: that is code of the
+        // caller.
+        let mut waker = Some(context.waker().clone());
         let mut taken = None;
         loop {
-            // Cloned, and what it is exchanged for dropped, without the lock: that is code of the caller.
-            let mut waker = Some(context.waker().clone());
             let place = &mut self.place;
             let look = |inner: &mut Inner, now: Instant, after: &mut After| match place.submitted(inner, now, after) {
-                Ok(id) => inner.look(id, caller, is_back, &mut waker, now, after),
+                Ok(Some(id)) => inner.look(id, caller, is_back, &mut waker, now, after),
+                Ok(None) => Look::Refused,
                 Err(error) => Look::Outcome(Poll::Ready(Err(error))),
             };
             let look = match taken.take() {
@@ -178,8 +181,12 @@ impl Submission {
             match look {
                 Look::Outcome(Poll::Pending) if reentry::is_in_buffer() => return Poll::Ready(Err(self.give_up())),
                 Look::Outcome(outcome) => return outcome,
+                Look::Refused => return Poll::Ready(self.place.hash(&shared.unlocked)),
                 Look::Yield if caller == Caller::Task => return self.let_others_go_first(context),
-                Look::Yield => thread::yield_now(),
+                Look::Yield => {
+                    waker = Some(context.waker().clone());
+                    thread::yield_now();
+                }
                 Look::Hash(jobs) => taken = Some(jobs),
             }
         }
@@ -204,20 +211,29 @@ impl Place {
         }
     }
 
-    /// The job's slot, which it gets if its caller had it.
+    /// The digests of a message that is not submitted, hashed here.
+    fn hash(&mut self, unlocked: &Unlocked) -> Outcome {
+        match self {
+            Place::Held(message) => message.take().map_or(Err(JobError::Closed), |message| message.hash(unlocked)),
+            Place::Slot(_) | Place::Done(_) => Err(JobError::Closed),
+        }
+    }
+
+    /// The job's slot, which it gets if its caller had it; none if the engine is closed.
     ///
     /// # Errors
-    /// If the engine takes it no more.
-    fn submitted(&mut self, inner: &mut Inner, now: Instant, after: &mut After) -> Result<Id, JobError> {
+    /// If the engine has too many.
+    fn submitted(&mut self, inner: &mut Inner, now: Instant, after: &mut After) -> Result<Option<Id>, JobError> {
         let message = match self {
-            Place::Slot(id) => return Ok(*id),
+            Place::Slot(id) => return Ok(Some(*id)),
+            Place::Held(_) if inner.is_closed() => return Ok(None),
             Place::Held(message) => message.take(),
             Place::Done(_) => None,
         };
-        let Message { order, chunk, .. } = message.ok_or(JobError::Closed)?;
+        let Some(Message { order, chunk, .. }) = message else { return Ok(None) };
         let id = inner.submit(order.pool, Content::message(&order.algorithms, chunk), now, after)?;
         *self = Place::Slot(id);
-        Ok(id)
+        Ok(Some(id))
     }
 }
 
@@ -290,7 +306,8 @@ impl<A: Algorithms> Future for Digesting<A> {
                     Some(others) => others.go_on(context),
                     None if stretch::fits(0.0) => false,
                     None => {
-                        *others = Some(Others::go_first(context));
+                        *others = Some(Others::go_first());
+                        context.waker().wake_by_ref();
                         true
                     }
                 };

@@ -77,9 +77,9 @@ impl<J> Gate<J> {
         self.waiting.is_empty() && self.grant(bytes)
     }
 
-    /// Whether the bytes would be granted at once.
-    pub(super) fn has_room(&self, bytes: usize) -> bool {
-        self.waiting.is_empty() && self.fits(bytes)
+    /// Whether the bytes would be granted at once, those aside who do not come for theirs.
+    pub(super) fn has_room(&mut self, bytes: usize, now: Instant) -> bool {
+        self.waiting.is_empty() && (self.fits(bytes) || (self.pass(now) && self.fits(bytes)))
     }
 
     fn fits(&self, bytes: usize) -> bool {

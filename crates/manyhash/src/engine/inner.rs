@@ -216,18 +216,12 @@ impl Inner {
         now: Instant,
         after: &mut After,
     ) -> Result<Id, JobError> {
-        let id = match self.slots.take(Job::default(), now) {
-            _ if self.is_closed() => Err(JobError::Closed),
-            Some(id) => Ok(id),
-            None => Err(JobError::TooMany),
+        let id = if self.is_closed() { None } else { self.slots.take(Job::default(), now) };
+        let Some(id) = id else {
+            after.contents.push(content);
+            return Err(if self.is_closed() { JobError::Closed } else { JobError::TooMany });
         };
-        let (id, bytes) = match id {
-            Ok(id) => (id, content.left()),
-            Err(error) => {
-                after.contents.push(content);
-                return Err(error);
-            }
-        };
+        let bytes = content.left();
         let has_entered = self.gate.try_enter(bytes);
         let ticket = if has_entered { None } else { Some(self.gate.wait(bytes, Some(id))) };
         self.place(id, Job { pool, ended: true, content: Some(content), backlog: bytes, ticket, ..Job::default() });
@@ -367,6 +361,7 @@ impl Inner {
                 // It has failed; the outcome says so.
                 self.gate.release(bytes);
                 after.garbage.extend(chunk);
+                self.admit(now, after);
                 return;
             }
             Some(State::Hashing) => job.incoming.extend(chunk),
@@ -470,6 +465,8 @@ impl Inner {
     pub(super) fn put_back(&mut self, taken: Taken, rows: &FamilyRows, now: Instant, after: &mut After) {
         let Taken { group, works, begun, by_engine } = taken;
         (self.is_pressed, self.is_held) = (false, false);
+        // A thread of the engine looks for more by itself.
+        after.call |= !by_engine;
         self.figures.rows.add_all(rows);
         self.figures.add_time(now.saturating_duration_since(begun), by_engine);
         if let Some(group) = group {

@@ -419,6 +419,21 @@ fn the_engine_is_dropped_at_any_moment() {
     });
 }
 
+/// What callers have in hand when the engine is dropped, and what they leave of it, is finished.
+#[test]
+fn the_engine_is_dropped_while_callers_take_turns() {
+    check(|| {
+        let engine = engine(thread_rng().gen_range(1..3), usize::MAX, EITHER);
+        // The first is longer than a slice, and than what is left to callers.
+        let pending = [9000, 300, 350, 400, 450].map(|length| (length, engine.digest(Md5, message(length))));
+        let threads = pending
+            .map(|(length, pending)| thread::spawn(move || assert_eq!(pending.wait(), Ok(due(Md5, &message(length))))));
+        thread::yield_now();
+        drop(engine);
+        join(threads.into());
+    });
+}
+
 /// A buffer that at one of the calls of its code does not behave, and uses the engine in all of them: none of them is
 /// made under the engine's lock.
 struct Odd {

@@ -115,7 +115,11 @@ impl Shared {
     pub(super) fn hash_at_once(&self, algorithm: Algorithm, mut batch: impl Messages) -> Outcome {
         let (rows, begun) = (FamilyRows::default(), Instant::now());
         let digests = batch.run(&rows);
-        self.with(|inner, now, _| inner.add_batch(algorithm, batch.bytes(), &rows, now - begun));
+        self.with(|inner, now, _| {
+            let time = now.saturating_duration_since(begun);
+            stretch::add(time.as_secs_f64());
+            inner.add_batch(algorithm, batch.bytes(), &rows, time);
+        });
         digests
     }
 
@@ -141,8 +145,8 @@ impl Shared {
                 }
                 match inner.take(may_be_late, now) {
                     Some(taken) => break taken,
-                    // Jobs that other threads have in hand are theirs to finish.
-                    None if inner.is_closed() => return,
+                    // One stays for what callers have in hand and may leave.
+                    None if inner.is_closed() && (inner.watching || !inner.has_jobs()) => return,
                     None => {}
                 }
                 inner.sleeping += 1;

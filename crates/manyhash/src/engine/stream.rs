@@ -188,7 +188,10 @@ impl<A: Algorithms> Write<'_, A> {
         {
             return Poll::Pending;
         }
-        let returned = yielded.take().map(|(yielded, _)| yielded);
+        let returned = yielded.map(|(yielded, _)| yielded);
+        // Cloned, and what it is exchanged for dropped, without the lock and while no jobs are in hand: that is code of the
+        // caller.
+        let mut waker;
         let is_own = match &mut stream.place {
             Place::Over(error) => Err(*error),
             Place::Short(_) | Place::Slot(_) if length == 0 => return Poll::Ready(Ok(())),
@@ -201,11 +204,11 @@ impl<A: Algorithms> Write<'_, A> {
             Err(error) => Attempt::Failed(error),
             Ok(true) => Attempt::Own,
             Ok(false) => {
-                // Cloned, and what it is exchanged for dropped, without the lock: that is code of the caller.
-                let mut waker = Some(context.waker().clone());
+                waker = Some(context.waker().clone());
                 let (shared, place) = (&stream.shared, &mut stream.place);
                 shared.with(|inner, now, after| {
                     let waker = &mut waker;
+                    *yielded = None;
                     Admission { inner, place, chunk, caller, returned, waker, now, after }.run(ticket.take())
                 })
             }
@@ -223,13 +226,13 @@ impl<A: Algorithms> Write<'_, A> {
                 }
                 Poll::Ready(Ok(()))
             }
-            Attempt::Waits(_) if reentry::is_in_buffer() => Poll::Ready(Err(JobError::Reentrant)),
             Attempt::Waits(waits) => {
                 *ticket = waits;
-                Poll::Pending
+                if reentry::is_in_buffer() { Poll::Ready(Err(JobError::Reentrant)) } else { Poll::Pending }
             }
             Attempt::Yields(now) => {
-                *yielded = Some((now, Others::go_first(context)));
+                *yielded = Some((now, Others::go_first()));
+                context.waker().wake_by_ref();
                 Poll::Pending
             }
             Attempt::Failed(error) => {
@@ -320,6 +323,7 @@ impl Admission<'_> {
         match ticket {
             Some(ticket) => {
                 if !self.inner.gate.poll(ticket, bytes, self.waker) {
+                    self.after.call = true;
                     return Err(Attempt::Waits(Some(ticket)));
                 }
             }
@@ -387,6 +391,7 @@ impl Admission<'_> {
             Place::Over(error) => *error,
         };
         self.inner.gate.release(bytes);
+        self.inner.admit(self.now, self.after);
         Err(Attempt::Failed(error))
     }
 }

@@ -51,6 +51,8 @@ pub(super) enum Turn {
 /// What a look at a job has come to.
 pub(super) enum Look {
     Outcome(Poll<Outcome>),
+    /// The engine is closed and takes nothing more.
+    Refused,
     Hash(Taken),
     Yield,
 }
@@ -276,25 +278,25 @@ impl Inner {
 
     /// Whether a thread more would have something to do, is there, and is not called yet: it counts as called then.
     pub(super) fn call(&mut self) -> bool {
-        let is_wanted = if self.is_urgent() {
-            self.schedule.has_work()
-        } else {
-            let is_to_watch = self.is_to_be_watched();
-            self.watch_on |= is_to_watch;
-            is_to_watch && !self.watching
-        };
+        let is_to_watch = self.is_to_be_watched();
+        self.watch_on |= is_to_watch;
+        let is_wanted = (is_to_watch && !self.watching) || (self.is_urgent() && self.schedule.has_work());
         let call = is_wanted && self.called < self.sleeping;
         self.called += usize::from(call);
         call
     }
 
-    /// Whether jobs wait that are left to callers, or to streams' further chunks: a thread sees to it that this is not
-    /// for long. A single message's caller may do it when he likes.
+    /// Whether jobs wait that are left to callers, to streams' further chunks, or for lanes of those in hand, or somebody
+    /// waits for what was granted to others: a thread sees to it that this is not for long. A single message's caller may
+    /// do it when he likes.
     pub(super) fn is_to_be_watched(&self) -> bool {
-        self.left > 0
-            || self.waiting.first().is_some()
-            || self.slots.count(State::Ready) > 1
-            || self.gate.is_waited_for()
+        let is_left = self.left > 0 || self.urgent > 0 || self.waiting.first().is_some();
+        is_left || self.slots.count(State::Ready) > 1 || self.gate.is_waited_for() || self.is_closed()
+    }
+
+    /// Whether any message is to be hashed, or being hashed.
+    pub(super) fn has_jobs(&self) -> bool {
+        self.slots.count(State::Ready) + self.slots.count(State::Hashing) > 0
     }
 
     /// Whether there is reason for the engine's threads to hash now: for a job that takes long, or many of them; or
