@@ -9,6 +9,8 @@ import manyhash
 import pytest
 
 CHUNK = bytes(range(256)) * 400
+# Longer than what a writer hashes by itself, so that it waits for memory.
+LONG = CHUNK * 20
 SIZES = [3_000, 20_000, 70_000, 300_000, 700_000]
 
 
@@ -127,7 +129,7 @@ def test_a_write_that_may_go_on_is_cancelled():
         engine = small()
         stream = engine.stream("sha256")
         await stream.write(b"head")
-        busy, write, room = await waiting_write(engine, stream, CHUNK)
+        busy, write, room = await waiting_write(engine, stream, LONG)
         with pytest.raises(RuntimeError, match="a write to it is not done"):
             stream.write(b"x")
         with pytest.raises(RuntimeError, match="a write to it is not done"):
@@ -156,7 +158,7 @@ def test_a_task_that_is_cancelled_in_the_same_turn():
         await asyncio.sleep(0)
 
         async def write():
-            write = stream.write(CHUNK)
+            write = stream.write(LONG)
 
             class Watched:
                 # Awaited as the write itself, with a look at the future that it waits for.
