@@ -44,6 +44,9 @@ pub(super) struct Hint {
     inline: AtomicUsize,
     /// Messages that were not submitted yet.
     held: AtomicUsize,
+    /// Streams that have written, and their writes so far.
+    streams: AtomicUsize,
+    writes: AtomicUsize,
     alone: usize,
 }
 
@@ -51,6 +54,11 @@ impl Hint {
     /// Whether one caller more had better hash himself, as far as can be told.
     pub(super) fn is_quiet(&self) -> bool {
         !self.is_crowded.load(Relaxed) && self.inline.load(Relaxed) < self.alone
+    }
+
+    /// Whether so many streams that are written in turns are more than had better be hashed by their writers.
+    pub(super) fn is_exceeded_by(&self, streams: usize) -> bool {
+        streams > self.alone
     }
 
     /// Counts a caller for as long as he hashes without a slot.
@@ -76,6 +84,34 @@ pub(super) struct Hashing<'a>(&'a Hint);
 impl Drop for Hashing<'_> {
     fn drop(&mut self) {
         self.0.inline.fetch_sub(1, Relaxed);
+    }
+}
+
+/// A stream that writes: how many others do so in turns with it is seen by how often they have since it last did. One
+/// thread may write to all of them, and would be a single caller otherwise. Those that are idle do not count.
+#[derive(Debug)]
+pub(super) struct Writing {
+    hint: Arc<Hint>,
+    last: Option<usize>,
+}
+
+impl Writing {
+    pub(super) fn new(hint: Arc<Hint>) -> Self {
+        hint.streams.fetch_add(1, Relaxed);
+        Writing { hint, last: None }
+    }
+
+    /// It writes: how many streams are written in turns, this one included, as far as can be told.
+    pub(super) fn beside(&mut self) -> usize {
+        let now = self.hint.writes.fetch_add(1, Relaxed);
+        let since = self.last.replace(now).map_or(1, |last| now.wrapping_sub(last));
+        since.min(self.hint.streams.load(Relaxed))
+    }
+}
+
+impl Drop for Writing {
+    fn drop(&mut self) {
+        self.hint.streams.fetch_sub(1, Relaxed);
     }
 }
 
@@ -131,8 +167,12 @@ impl Pool {
         self.tell();
     }
 
-    /// Whether there were so many callers lately that they are worth letting in before hashing.
-    pub(super) fn is_expecting(&self) -> bool {
+    /// Whether so many callers had better hash themselves: if there were more lately, they are worth letting in first.
+    pub(super) fn is_alone(&self, callers: usize, came_back: bool) -> bool {
+        callers <= self.alone && (came_back || !self.is_expecting())
+    }
+
+    fn is_expecting(&self) -> bool {
         self.seen > self.alone
     }
 
@@ -146,7 +186,7 @@ impl Pool {
 
 #[cfg(test)]
 mod tests {
-    use super::Pool;
+    use super::{Pool, Writing};
 
     #[test]
     fn a_crowd_is_expected_for_a_while() {
@@ -167,6 +207,21 @@ mod tests {
             !pool.is_expecting()
         });
         assert!(looks.is_some_and(|looks| looks > 5), "{looks:?}");
+    }
+
+    #[test]
+    fn streams_that_are_written_in_turns_are_seen() {
+        let pool = Pool::new(Vec::new(), 2);
+        let mut streams: Vec<_> = (0..5).map(|_| Writing::new(pool.hint())).collect();
+        let mut round = |of: std::ops::Range<usize>| streams[of].iter_mut().map(Writing::beside).collect::<Vec<_>>();
+        assert_eq!(round(0..5), [1; 5], "none has written before");
+        assert_eq!(round(0..5), [5; 5]);
+        // Three are idle now.
+        assert_eq!(round(0..2), [5; 2]);
+        assert_eq!(round(0..2), [2; 2]);
+        drop(streams);
+        let mut alone = Writing::new(pool.hint());
+        assert_eq!([alone.beside(), alone.beside()], [1; 2]);
     }
 
     #[test]

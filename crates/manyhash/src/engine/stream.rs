@@ -6,13 +6,13 @@ use super::block_on::block_on;
 use super::digesting::{Digesting, Submission};
 use super::gate::Ticket;
 use super::inner::{After, Inner, Taken};
-use super::pool::Order;
+use super::pool::{Order, Writing};
 use super::reentry;
 use super::shared::Shared;
 use super::slots::Id;
 use super::stretch::{self, Others};
 use super::sync::Arc;
-use super::turn::{Caller, Yielded};
+use super::turn::{Caller, Writer, Yielded};
 use super::unlocked::Unlocked;
 use super::work::{self, Chunk, Content};
 use std::fmt;
@@ -30,6 +30,8 @@ use std::time::Instant;
 pub struct Stream<A> {
     shared: Arc<Shared>,
     place: Place,
+    /// Once it is no longer tiny.
+    writing: Option<Writing>,
     algorithms: PhantomData<fn() -> A>,
 }
 
@@ -59,13 +61,14 @@ impl Short {
     ///
     /// # Errors
     /// In a process that was forked after the engine was made, unless the engine is not asked.
-    fn is_own(&self, bytes: usize, caller: Caller, shared: &Shared) -> Result<bool, JobError> {
+    fn is_own(&self, bytes: usize, beside: usize, caller: Caller, shared: &Shared) -> Result<bool, JobError> {
         let may_go_on = caller == Caller::Thread || stretch::fits(bytes as f64 * self.order.most.seconds);
         if self.is_tiny(bytes) && may_go_on {
             return Ok(true);
         }
         shared.check_process()?;
-        Ok(may_go_on && bytes <= self.order.most.small && self.order.hint.is_quiet())
+        let is_alone = self.order.hint.is_quiet() && !self.order.hint.is_exceeded_by(beside);
+        Ok(may_go_on && bytes <= self.order.most.small && is_alone)
     }
 
     fn hash(&mut self, chunk: Option<Chunk>, unlocked: &Unlocked) -> Result<(), JobError> {
@@ -89,7 +92,7 @@ impl<A: Algorithms> Stream<A> {
             }
             Err(error) => Place::Over(error),
         };
-        Stream { shared, place, algorithms: PhantomData }
+        Stream { shared, place, writing: None, algorithms: PhantomData }
     }
 
     /// The message goes on with these bytes.
@@ -106,7 +109,14 @@ impl<A: Algorithms> Stream<A> {
                 None
             }
         };
-        Write { stream: self, chunk, ticket: None, yielded: None }
+        let length = chunk.as_ref().map_or(0, Chunk::len);
+        if let (Place::Short(short), None) = (&self.place, &self.writing)
+            && !short.is_tiny(length)
+        {
+            self.writing = Some(Writing::new(short.order.hint.clone()));
+        }
+        let beside = self.writing.as_mut().map_or(1, Writing::beside);
+        Write { stream: self, chunk, beside, ticket: None, yielded: None }
     }
 
     /// The message ends here.
@@ -165,6 +175,8 @@ pub struct Write<'a, A> {
     stream: &'a mut Stream<A>,
     /// Until it is accepted.
     chunk: Option<Chunk>,
+    /// Streams that are written in turns.
+    beside: usize,
     /// While it is in line.
     ticket: Option<Ticket>,
     /// While others of this thread go first.
@@ -181,7 +193,8 @@ impl<A: Algorithms> Write<'_, A> {
     }
 
     fn poll_as(&mut self, caller: Caller, context: &mut Context) -> Poll<Result<(), JobError>> {
-        let Write { stream, chunk, ticket, yielded } = self;
+        let Write { stream, chunk, beside, ticket, yielded } = self;
+        let beside = *beside;
         let length = chunk.as_ref().map_or(0, Chunk::len);
         if let Some((_, others)) = yielded
             && others.go_on(context)
@@ -196,7 +209,7 @@ impl<A: Algorithms> Write<'_, A> {
             Place::Over(error) => Err(*error),
             Place::Short(_) | Place::Slot(_) if length == 0 => return Poll::Ready(Ok(())),
             Place::Short(short) if ticket.is_none() && returned.is_none() => {
-                short.is_own(length, caller, &stream.shared)
+                short.is_own(length, beside, caller, &stream.shared)
             }
             Place::Short(_) | Place::Slot(_) => stream.shared.check_process().map(|()| false),
         };
@@ -209,7 +222,7 @@ impl<A: Algorithms> Write<'_, A> {
                 shared.with(|inner, now, after| {
                     let waker = &mut waker;
                     *yielded = None;
-                    Admission { inner, place, chunk, caller, returned, waker, now, after }.run(ticket.take())
+                    Admission { inner, place, chunk, beside, caller, returned, waker, now, after }.run(ticket.take())
                 })
             }
         };
@@ -293,6 +306,7 @@ struct Admission<'a> {
     inner: &'a mut Inner,
     place: &'a mut Place,
     chunk: &'a mut Option<Chunk>,
+    beside: usize,
     caller: Caller,
     /// If others went first.
     returned: Option<Yielded>,
@@ -302,6 +316,10 @@ struct Admission<'a> {
 }
 
 impl Admission<'_> {
+    fn writer(&self) -> Writer {
+        Writer { caller: self.caller, came_back: self.returned.is_some(), beside: self.beside }
+    }
+
     fn run(&mut self, ticket: Option<Ticket>) -> Attempt {
         self.try_to_write(ticket).unwrap_or_else(|attempt| attempt)
     }
@@ -332,7 +350,7 @@ impl Admission<'_> {
         let id = self.slot(bytes)?;
         self.inner.write(id, self.chunk.take(), false, self.now, self.after);
         self.after.call = true;
-        Ok(Attempt::Written(self.inner.turn_of_writer(id, self.caller, self.returned.is_some(), self.now)))
+        Ok(Attempt::Written(self.inner.turn_of_writer(id, self.writer(), self.now)))
     }
 
     /// Asks for room for a chunk: first in the stream, then in the engine.
@@ -340,13 +358,14 @@ impl Admission<'_> {
     /// # Errors
     /// If it is not to be handed over now.
     fn enter(&mut self, bytes: usize) -> Result<(), Attempt> {
+        let writer = self.writer();
         match self.place {
             Place::Short(short) => {
-                let (came_back, seconds) = (self.returned.is_some(), bytes as f64 * short.order.most.seconds);
-                if short.is_tiny(bytes) && came_back {
+                let seconds = bytes as f64 * short.order.most.seconds;
+                if short.is_tiny(bytes) && writer.came_back {
                     return Err(Attempt::Own);
                 }
-                match self.inner.is_writer_alone(short.order.pool, seconds, self.caller, came_back, self.now) {
+                match self.inner.is_writer_alone(short.order.pool, seconds, writer, self.now) {
                     Some(true) => return Err(Attempt::Own),
                     Some(false) => {}
                     None => return Err(Attempt::Yields(self.inner.yield_writer(short.order.pool, self.now))),

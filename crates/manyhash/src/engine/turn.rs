@@ -38,6 +38,16 @@ impl Caller {
     }
 }
 
+/// Who writes to a stream.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Writer {
+    pub(super) caller: Caller,
+    /// Whether others went first.
+    pub(super) came_back: bool,
+    /// Streams that are written in turns, this one included.
+    pub(super) beside: usize,
+}
+
 /// What a caller is to do about what is to be hashed.
 pub(super) enum Turn {
     /// Hash these, and look again.
@@ -122,7 +132,7 @@ impl Inner {
         if came_back {
             self.pools[pool].see(callers);
         }
-        let is_alone = callers <= self.pools[pool].alone && (came_back || !self.pools[pool].is_expecting());
+        let is_alone = self.pools[pool].is_alone(callers, came_back);
         if is_alone || self.is_not_worth_it(pool, seconds, caller) {
             return self.turn_alone(id, seconds, caller, came_back, now);
         }
@@ -193,15 +203,14 @@ impl Inner {
         &mut self,
         pool: usize,
         seconds: f64,
-        caller: Caller,
-        came_back: bool,
+        Writer { caller, came_back, beside }: Writer,
         now: Instant,
     ) -> Option<bool> {
         let callers = self.callers(pool, now) + 1;
         if came_back {
             self.pools[pool].see(callers);
         }
-        let is_alone = callers <= self.pools[pool].alone && (came_back || !self.pools[pool].is_expecting());
+        let is_alone = self.pools[pool].is_alone(callers.max(beside), came_back);
         if seconds > SMALL || !(is_alone || self.is_not_worth_it(pool, seconds, caller)) {
             return Some(false);
         }
@@ -210,15 +219,20 @@ impl Inner {
 
     /// What the writer of a chunk that was accepted had better hash: his own, or, if that completes a group of lanes, what
     /// is in it.
-    pub(super) fn turn_of_writer(&mut self, id: Id, caller: Caller, came_back: bool, now: Instant) -> Option<Taken> {
+    pub(super) fn turn_of_writer(
+        &mut self,
+        id: Id,
+        Writer { caller, came_back, beside }: Writer,
+        now: Instant,
+    ) -> Option<Taken> {
         if self.slots.state(id) != Some(State::Ready) {
             return None;
         }
         let seconds = self.seconds(id);
         let pool = self.slots.get(id)?.pool;
         let may_hash = |seconds: f64| caller == Caller::Thread || stretch::fits(seconds);
-        let callers = self.callers(pool, now);
-        if callers <= self.pools[pool].alone && (came_back || !self.pools[pool].is_expecting()) {
+        let callers = self.callers(pool, now).max(beside);
+        if self.pools[pool].is_alone(callers, came_back) {
             return if seconds <= SMALL && may_hash(seconds) { self.take_own(id, usize::MAX, now) } else { None };
         }
         if !self.schedule.fills_lanes(pool) || !may_hash(SMALL) {
