@@ -5,10 +5,13 @@
 //! digest. SHA-224 and SHA-256 are two algorithms of one family, and could share a group of lanes.
 
 mod md5;
+pub(crate) mod padding;
 mod sha1;
 mod sha2;
 mod sha256;
 pub(crate) mod sha512;
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod x86_sha;
 
 pub use md5::Md5;
 pub use sha1::Sha1;
@@ -24,7 +27,23 @@ use crate::backend::{Backend, Registers};
 use crate::kernel::KernelSet;
 use crate::short::ShortKernelSet;
 use crate::simd::feed::Feed;
-use crate::simd::{BLOCK_WORDS, Vector, Word};
+use crate::simd::{BLOCK_WORDS, PART, Vector, Word};
+
+/// A state as bytes, whose first [`Algorithm::digest_bytes`] are the digest.
+///
+/// Aligned, so that none of its vectors lies in two cache lines: such a one cannot be read back before it has left the core.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(16))]
+pub struct StateBytes(pub [u8; MAX_DIGEST_BYTES]);
+
+impl core::ops::Deref for StateBytes {
+    type Target = [u8; MAX_DIGEST_BYTES];
+
+    #[inline]
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
 
 /// Bytes in the longest block of any family, SHA-512's.
 pub const MAX_BLOCK_BYTES: usize = 128;
@@ -70,35 +89,20 @@ pub trait Family: sealed::Sealed + Copy + core::fmt::Debug + Send + Sync + 'stat
     /// If the blocks do not fit. Those of an end that is shorter than a block always do.
     #[inline]
     fn pad(end: &[u8], length: u128, padded: &mut [u8; 2 * MAX_BLOCK_BYTES]) -> usize {
-        // All of it, whose length is known, takes a few vectors.
-        padded.fill(0);
         let blocks = Self::final_blocks(end.len());
         let padded = &mut padded[..blocks * Self::BLOCK_BYTES];
-        // Whole lines first: none is then stored across two, which their loads soon after would have to wait for.
-        let (lines, rest) = end.as_chunks::<64>();
-        for (to, from) in padded.as_chunks_mut::<64>().0.iter_mut().zip(lines) {
-            *to = *from;
-        }
-        padded[end.len() - rest.len()..end.len()].copy_from_slice(rest);
-        padded[end.len()] = 0x80;
-        // RFC 1321, 3.2 keeps the low 64 bits of a length; no message in memory or on disk reaches the limits.
-        let bits = length.wrapping_mul(8);
-        let (_, field) = padded.split_at_mut(padded.len() - Self::LENGTH_BYTES);
-        if Self::BIG_ENDIAN {
-            field.copy_from_slice(&bits.to_be_bytes()[16 - Self::LENGTH_BYTES..]);
-        } else {
-            field.copy_from_slice(&bits.to_le_bytes()[..Self::LENGTH_BYTES]);
-        }
+        let parts = padding::parts::<Self>(end, length);
+        padded.as_chunks_mut::<PART>().0.iter_mut().zip(parts).for_each(|(padded, part)| *padded = part);
         blocks
     }
 
     /// The state as bytes, whose first [`Algorithm::digest_bytes`] are the digest.
     #[inline]
-    fn digest(state: &State<Self>) -> [u8; MAX_DIGEST_BYTES] {
-        let mut digest = [0; MAX_DIGEST_BYTES];
+    fn digest(state: &State<Self>) -> StateBytes {
+        let mut digest = StateBytes([0; MAX_DIGEST_BYTES]);
         // The words that a family has not are 0. All eight, so that it takes a few vectors.
         for (i, word) in state.iter().enumerate() {
-            word.write(Self::BIG_ENDIAN, &mut digest[i * Self::Word::BYTES..(i + 1) * Self::Word::BYTES]);
+            word.write(Self::BIG_ENDIAN, &mut digest.0[i * Self::Word::BYTES..(i + 1) * Self::Word::BYTES]);
         }
         digest
     }
@@ -147,13 +151,13 @@ pub enum Algorithm {
 #[derive(Clone, Copy, Debug)]
 pub enum Start {
     /// MD5's family.
-    Md5(State<Md5>),
+    Md5(&'static State<Md5>),
     /// SHA-1's family.
-    Sha1(State<Sha1>),
+    Sha1(&'static State<Sha1>),
     /// The family of SHA-224 and SHA-256.
-    Sha256(State<Sha256>),
+    Sha256(&'static State<Sha256>),
     /// The family of SHA-384, SHA-512 and SHA-512/256.
-    Sha512(State<Sha512>),
+    Sha512(&'static State<Sha512>),
 }
 
 impl Algorithm {
@@ -210,13 +214,13 @@ impl Algorithm {
     /// The family and the initial state.
     pub const fn start(self) -> Start {
         match self {
-            Self::Md5 => Start::Md5(md5::INITIAL),
-            Self::Sha1 => Start::Sha1(sha1::INITIAL),
-            Self::Sha224 => Start::Sha256(sha256::INITIAL_224),
-            Self::Sha256 => Start::Sha256(sha256::INITIAL_256),
-            Self::Sha384 => Start::Sha512(sha512::INITIAL_384),
-            Self::Sha512 => Start::Sha512(sha512::INITIAL_512),
-            Self::Sha512_256 => Start::Sha512(sha512::INITIAL_512_256),
+            Self::Md5 => Start::Md5(&md5::INITIAL),
+            Self::Sha1 => Start::Sha1(&sha1::INITIAL),
+            Self::Sha224 => Start::Sha256(&sha256::INITIAL_224),
+            Self::Sha256 => Start::Sha256(&sha256::INITIAL_256),
+            Self::Sha384 => Start::Sha512(&sha512::INITIAL_384),
+            Self::Sha512 => Start::Sha512(&sha512::INITIAL_512),
+            Self::Sha512_256 => Start::Sha512(&sha512::INITIAL_512_256),
         }
     }
 }

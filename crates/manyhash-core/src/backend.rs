@@ -1,9 +1,13 @@
 //! What the CPU has, and the kernels compiled for it: the only place that chooses by ISA.
 
 #[cfg(target_arch = "x86_64")]
-use crate::algorithm::sha512::x86_pairs::Pairs;
+use crate::algorithm::sha512::{
+    x86_general::General,
+    x86_pairs::Pairs,
+    x86_schedule::{self, Rounds},
+};
 #[cfg(target_arch = "x86_64")]
-use crate::algorithm::sha512::x86_schedule::{self, General, Rounds};
+use crate::algorithm::x86_sha::X86Sha;
 use crate::algorithm::{Compress, Family, Sha512, State};
 use crate::kernel::{Columns, Kernel, KernelSet};
 use crate::short::{self, Chains, ShortKernel, ShortKernelSet};
@@ -120,7 +124,8 @@ impl Backend {
     /// The SHA extensions belong to no tier: CPUs without AVX have them, and CPUs with AVX-512 lack them.
     #[cfg(target_arch = "x86_64")]
     pub(crate) fn x86_sha(self) -> Option<X86Sha> {
-        (self.0 > Tier::Portable && has!("sha", "ssse3", "sse4.1")).then_some(X86Sha(()))
+        // SAFETY: as was asked.
+        (self.0 > Tier::Portable && has!("sha", "ssse3", "sse4.1")).then(|| unsafe { X86Sha::assume() })
     }
 }
 
@@ -152,11 +157,6 @@ impl fmt::Display for BackendError {
 }
 
 impl core::error::Error for BackendError {}
-
-/// Proof that the CPU has the SHA extensions, SSSE3 and SSE4.1.
-#[cfg(target_arch = "x86_64")]
-#[derive(Clone, Copy)]
-pub(crate) struct X86Sha(());
 
 /// The vectors of a word, by ISA.
 pub(crate) trait Registers: Word {
@@ -278,10 +278,10 @@ impl Backend {
             ($name:literal, $entry:ident, $iterate:ident, $vector:ty) => {
                 // SAFETY: the entries keep to `Run` and `Iterate` for the lanes of their vector, and this tier has their
                 // instructions.
-                set.push(unsafe {
+                set.extend([unsafe {
                     let lanes = <$vector as Vector>::LANES;
                     ShortKernel::new($name, lanes, $entry::<F, $vector>, $iterate::<F, $vector>)
-                })
+                }])
             };
         }
         match self.0 {

@@ -1,7 +1,9 @@
 //! A kernel, one compression function compiled for one backend, and the states that it advances.
 
-use crate::algorithm::{Family, State};
+use crate::algorithm::{Family, MAX_BLOCK_BYTES, State, StateBytes, padding};
+use crate::simd::PART;
 use core::fmt;
+use core::mem::MaybeUninit;
 
 /// Lanes in the widest kernel: columns of [`LaneStates`].
 pub const MAX_LANES: usize = 64;
@@ -187,6 +189,30 @@ impl<F: Family> Kernel<F> {
             // its instructions.
             unsafe { (self.run)(columns, &[message], blocks) }
         }
+    }
+
+    /// Hashes a message's `end`, which follows whole blocks that led to `state`; `length` is the whole message's, in bytes.
+    /// The first bytes of what is returned are the digest.
+    ///
+    /// # Panics
+    /// If the kernel has more than one lane, or the end is padded to more bytes than two blocks of the longest have.
+    pub fn finish_one(&self, state: &State<F>, end: &[u8], length: u128) -> StateBytes {
+        /// Parts that cross a cache line cannot be read back before they have left the core: a wait as long as a block.
+        #[repr(align(64))]
+        struct Padded([MaybeUninit<[u8; PART]>; 2 * MAX_BLOCK_BYTES / PART]);
+
+        let bytes = F::final_blocks(end.len()) * F::BLOCK_BYTES;
+        assert!(bytes <= 2 * MAX_BLOCK_BYTES, "the end of a message is short");
+        // Each byte is stored once: see `ShortKernel::hash_one`.
+        let mut padded = Padded([MaybeUninit::uninit(); _]);
+        for (to, part) in padded.0.iter_mut().zip(padding::parts::<F>(end, length)) {
+            to.write(part);
+        }
+        // SAFETY: so many bytes are whole parts, no more than there are, and each of them was written.
+        let padded = unsafe { core::slice::from_raw_parts(padded.0.as_ptr().cast(), bytes) };
+        let mut state = *state;
+        self.compress_one(&mut state, padded, bytes / F::BLOCK_BYTES);
+        F::digest(&state)
     }
 }
 

@@ -10,19 +10,23 @@ pub fn digest(algorithm: Algorithm, message: &[u8]) -> [u8; MAX_DIGEST_BYTES] {
     let mut digest = [0; MAX_DIGEST_BYTES];
     let bits = 8 * message.len() as u128;
     match algorithm.start() {
-        Start::Md5(mut state) => {
+        Start::Md5(start) => {
+            let mut state = *start;
             blocks::<64>(message, &(bits as u64).to_le_bytes(), |block| md5(&mut state, &block));
             write(&mut digest, state.map(u32::to_le_bytes));
         }
-        Start::Sha1(mut state) => {
+        Start::Sha1(start) => {
+            let mut state = *start;
             blocks::<64>(message, &(bits as u64).to_be_bytes(), |block| sha1(&mut state, &block));
             write(&mut digest, state.map(u32::to_be_bytes));
         }
-        Start::Sha256(mut state) => {
+        Start::Sha256(start) => {
+            let mut state = *start;
             blocks::<64>(message, &(bits as u64).to_be_bytes(), |block| sha256(&mut state, &block));
             write(&mut digest, state.map(u32::to_be_bytes));
         }
-        Start::Sha512(mut state) => {
+        Start::Sha512(start) => {
+            let mut state = *start;
             blocks::<128>(message, &bits.to_be_bytes(), |block| sha512(&mut state, &block));
             write(&mut digest, state.map(u64::to_be_bytes));
         }

@@ -3,7 +3,7 @@
 //! A message of a block or two is over before a lane has warmed up, so that what is around the rounds counts as much as
 //! they do: padding, turning rows into lanes and states into digests. Here all of it is done in vectors.
 
-use crate::algorithm::{Compress, Family, MAX_DIGEST_BYTES, State};
+use crate::algorithm::{Compress, Family, MAX_DIGEST_BYTES, State, StateBytes};
 use crate::kernel::{LaneStates, MAX_LANES};
 use crate::simd::feed::Idle;
 use crate::simd::{BLOCK_WORDS, LINE, PART, Vector, Word};
@@ -24,7 +24,8 @@ pub(crate) type Iterate<F> = unsafe fn(chains: &mut Chains<F>, words: usize, ite
 
 /// # Safety
 /// `messages` are a whole number of times the kernel's lanes, each padded to `blocks` blocks; `digests` is writable for as
-/// many times `width` bytes, a multiple of 16; the CPU has the kernel's instructions.
+/// many times `width` bytes, a multiple of 16, of which all that a state needs, rounded up to such a multiple, are written;
+/// the CPU has the kernel's instructions.
 pub(crate) type Run<F> =
     unsafe fn(start: &State<F>, before: usize, messages: &[&[u8]], blocks: usize, digests: *mut u8, width: usize);
 
@@ -120,6 +121,35 @@ impl<F: Family> ShortKernel<F> {
             }
         }
         Ok(())
+    }
+}
+
+impl<F: Family> ShortKernel<F> {
+    /// Hashes one message, as if `before` bytes, whole blocks that led to the state `start`, preceded it. What stands
+    /// behind the digest means nothing.
+    ///
+    /// # Panics
+    /// If the kernel has more than one lane, if `before` is no whole number of blocks, or if that and the message together
+    /// reach [`MAX_SHORT_BYTES`].
+    #[inline]
+    pub fn hash_one(&self, start: &State<F>, before: usize, message: &[u8]) -> StateBytes {
+        assert!(self.lanes == 1, "a message alone has a single lane");
+        assert!(before.is_multiple_of(F::BLOCK_BYTES), "only whole blocks can precede a message");
+        assert!(before < MAX_SHORT_BYTES && message.len() < MAX_SHORT_BYTES - before, "the message is short");
+        let blocks = F::final_blocks(message.len());
+        let row = row_bytes(F::STATE_WORDS * F::Word::BYTES);
+        // Each byte is stored once. CPUs that guess which store a load will read from take the zeros for the digest where
+        // both are stored, and then do much of the work again.
+        let mut digest = MaybeUninit::<StateBytes>::uninit();
+        let bytes: *mut u8 = digest.as_mut_ptr().cast();
+        // SAFETY: a row is no longer than a digest, and so many bytes are behind it.
+        unsafe { bytes.add(row).write_bytes(0, MAX_DIGEST_BYTES - row) };
+        // SAFETY: one message, of so many blocks, and a row for it; a `ShortKernel` only exists where the CPU has its
+        // instructions. It writes the whole row.
+        unsafe {
+            (self.run)(start, before, &[message], blocks, bytes, row);
+            digest.assume_init()
+        }
     }
 }
 
@@ -232,7 +262,7 @@ pub struct ShortKernelSet<F: Family> {
     kernels: [Option<ShortKernel<F>>; MAX_KERNELS],
 }
 
-const MAX_KERNELS: usize = 3;
+const MAX_KERNELS: usize = 5;
 
 impl<F: Family> Default for ShortKernelSet<F> {
     fn default() -> Self {
@@ -246,9 +276,11 @@ impl<F: Family> ShortKernelSet<F> {
         self.kernels.iter().copied().flatten()
     }
 
-    pub(crate) fn push(&mut self, kernel: ShortKernel<F>) {
-        let free = self.kernels.iter_mut().find(|slot| slot.is_none());
-        *free.expect("MAX_KERNELS counts every kernel of a family") = Some(kernel);
+    pub(crate) fn extend(&mut self, kernels: impl IntoIterator<Item = ShortKernel<F>>) {
+        for kernel in kernels {
+            let free = self.kernels.iter_mut().find(|slot| slot.is_none());
+            *free.expect("MAX_KERNELS counts every kernel of a family") = Some(kernel);
+        }
     }
 }
 

@@ -160,23 +160,24 @@ pub(crate) trait Vector: Copy {
     }
 
     /// Writes each lane's first `words` words, least significant byte first, to the beginning of a row of its own, so many
-    /// bytes `apart`; the bytes behind them become arbitrary, up to a multiple of [`PART`].
+    /// bytes `apart`; something is written behind them, up to a multiple of [`PART`].
     ///
     /// # Safety
     /// `words` is at most 8, and each row is writable for their bytes, rounded up to a multiple of [`PART`].
     #[inline(always)]
     unsafe fn store_rows(state: &[Self; 8], words: usize, rows: *mut u8, apart: usize) {
         let mut lanes = [Self::Word::default(); MAX_LANES];
-        for (i, state) in state.iter().enumerate().take(words) {
+        for (i, state) in state.iter().enumerate().take(words.next_multiple_of(PART / Self::Word::BYTES)) {
             // SAFETY: no vector has more lanes.
             unsafe { state.store(lanes.as_mut_ptr()) };
             for (lane, word) in lanes.iter().enumerate().take(Self::LANES) {
-                // SAFETY: a row of each lane, with room for each word.
-                let bytes = unsafe {
-                    let bytes = rows.add(lane * apart + i * Self::Word::BYTES);
-                    core::slice::from_raw_parts_mut(bytes, Self::Word::BYTES)
-                };
-                word.write(false, bytes);
+                let mut bytes = [0; size_of::<u64>()];
+                word.write(false, &mut bytes[..Self::Word::BYTES]);
+                // SAFETY: a row of each lane, with room for each word, which nobody has written to yet.
+                unsafe {
+                    let row = rows.add(lane * apart + i * Self::Word::BYTES);
+                    row.copy_from_nonoverlapping(bytes.as_ptr(), Self::Word::BYTES);
+                }
             }
         }
     }

@@ -18,10 +18,10 @@ macro_rules! each_kernel {
     ($algorithm:expr, $test:ident $(, $argument:expr)*) => {
         for backend in Backend::available() {
             match $algorithm.start() {
-                Start::Md5(start) => Md5::short_kernels(backend).iter().for_each(|kernel| $test($algorithm, backend, kernel, start $(, $argument)*)),
-                Start::Sha1(start) => Sha1::short_kernels(backend).iter().for_each(|kernel| $test($algorithm, backend, kernel, start $(, $argument)*)),
-                Start::Sha256(start) => Sha256::short_kernels(backend).iter().for_each(|kernel| $test($algorithm, backend, kernel, start $(, $argument)*)),
-                Start::Sha512(start) => Sha512::short_kernels(backend).iter().for_each(|kernel| $test($algorithm, backend, kernel, start $(, $argument)*)),
+                Start::Md5(start) => Md5::short_kernels(backend).iter().for_each(|kernel| $test($algorithm, backend, kernel, *start $(, $argument)*)),
+                Start::Sha1(start) => Sha1::short_kernels(backend).iter().for_each(|kernel| $test($algorithm, backend, kernel, *start $(, $argument)*)),
+                Start::Sha256(start) => Sha256::short_kernels(backend).iter().for_each(|kernel| $test($algorithm, backend, kernel, *start $(, $argument)*)),
+                Start::Sha512(start) => Sha512::short_kernels(backend).iter().for_each(|kernel| $test($algorithm, backend, kernel, *start $(, $argument)*)),
             }
         }
     };

@@ -34,7 +34,7 @@ const WORTH_CORES: usize = 512 << 10;
 /// assert_eq!(digest.to_hex(), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
 /// ```
 pub fn digest(algorithm: Algorithm, message: impl AsRef<[u8]>) -> Digest {
-    let bytes = with_family!(algorithm, F, start => running::digest::<F>(Prefix::none(start), message.as_ref()));
+    let bytes = with_family!(algorithm, F, start => running::digest::<F>(start, 0, message.as_ref()));
     Digest::new(&bytes, algorithm)
 }
 
@@ -137,13 +137,13 @@ impl Batch {
     fn fill_packed<M: AsRef<[u8]> + Sync>(&self, messages: &[M], digests: &mut [u8]) {
         with_length!(self.algorithm, F, N, start => {
             let (digests, _) = digests.as_chunks_mut::<N>();
-            self.fill::<F, M, [u8; N]>(Prefix::none(start), messages, digests, head);
+            self.fill::<F, M, [u8; N]>(Prefix::none(*start), messages, digests, head);
         });
     }
 
     fn fill_digests<M: AsRef<[u8]> + Sync>(&self, messages: &[M], digests: &mut [Digest]) {
         let digest = |bytes: &[u8; MAX_DIGEST_BYTES]| Digest::new(bytes, self.algorithm);
-        with_family!(self.algorithm, F, start => self.fill::<F, M, Digest>(Prefix::none(start), messages, digests, digest));
+        with_family!(self.algorithm, F, start => self.fill::<F, M, Digest>(Prefix::none(*start), messages, digests, digest));
     }
 }
 
@@ -218,7 +218,7 @@ pub(crate) fn fill_here<F: Planned, M: AsRef<[u8]>, O, A: Advance<F>>(
     let bytes = total(messages);
     if messages.len() <= 1 || bytes.saturating_add(messages.len().saturating_mul(F::BLOCK_BYTES)) < WORTH_LANES {
         for (message, output) in messages.iter().zip(output) {
-            *output = digest(&running::digest(prefix, message.as_ref()));
+            *output = digest(&running::digest::<F>(&prefix.state, prefix.bytes, message.as_ref()));
         }
         return;
     }

@@ -10,7 +10,7 @@ use crate::stream::{Stream, Variant};
 use crate::{Algorithm, Digest, OutputLength};
 use manyhash_core::algorithm::{MAX_BLOCK_BYTES, MAX_DIGEST_BYTES};
 use std::thread;
-use zeroize::Zeroizing;
+use zeroize::{Zeroize, Zeroizing};
 
 /// RFC 2104, 2.
 const INNER_PAD: u8 = 0x36;
@@ -43,9 +43,10 @@ impl Hmac {
         if key.len() > algorithm.block_bytes() {
             let mut stream = Stream::new(algorithm);
             stream.update(key);
-            let digest = Zeroizing::new(stream.digest_bytes());
+            let mut digest = stream.digest_bytes();
             stream.wipe();
             block[..algorithm.digest_bytes()].copy_from_slice(&digest[..algorithm.digest_bytes()]);
+            digest.0.zeroize();
         } else {
             block[..key.len()].copy_from_slice(key);
         }

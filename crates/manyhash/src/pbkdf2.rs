@@ -125,7 +125,7 @@ fn in_lanes<F: Planned + Variant>(
     }
     plan.kernel().iterate(&mut lanes, bytes, iterations);
     for (lane, sum) in sums.iter_mut().enumerate() {
-        *sum = F::digest(&lanes.sums.get(lane));
+        *sum = *F::digest(&lanes.sums.get(lane));
     }
 }
 
@@ -136,8 +136,8 @@ fn alone<F: Planned + Variant>(chain: &Chain, iterations: u32, bytes: usize) -> 
     tag[..bytes].copy_from_slice(chain.first.as_bytes());
     let mut sum = tag;
     for _ in 0..iterations {
-        tag = running::digest(inner, &tag[..bytes]);
-        tag = running::digest(outer, &tag[..bytes]);
+        tag = *running::digest::<F>(&inner.state, inner.bytes, &tag[..bytes]);
+        tag = *running::digest::<F>(&outer.state, outer.bytes, &tag[..bytes]);
         sum.iter_mut().zip(&tag).for_each(|(sum, tag)| *sum ^= tag);
     }
     sum

@@ -34,7 +34,7 @@ pub fn plan(algorithm: Algorithm) -> Plan {
         let plan = F::plan();
         Plan {
             kernels: plan.costs().map(|(name, lanes, row)| KernelCost { name, lanes, row }).collect(),
-            single: F::single().name(),
+            single: F::single().kernel().name(),
             lanes: (1..=plan.width()).map(|lanes| plan.cover(lanes)).collect(),
         }
     })

@@ -1,7 +1,8 @@
 //! One message of one family, from its first byte to its digest.
 
 use crate::lanes::Planned;
-use manyhash_core::algorithm::{MAX_BLOCK_BYTES, MAX_DIGEST_BYTES};
+use manyhash_core::algorithm::{MAX_BLOCK_BYTES, StateBytes};
+use manyhash_core::short::MAX_SHORT_BYTES;
 use manyhash_core::{Family, State};
 use zeroize::Zeroize;
 
@@ -108,8 +109,8 @@ impl<F: Planned> Running<F> {
         (self.length % F::BLOCK_BYTES as u128) as usize
     }
 
-    pub(crate) fn finalize(&self) -> [u8; MAX_DIGEST_BYTES] {
-        finalize::<F>(self.state, self.tail(), self.length)
+    pub(crate) fn finalize(&self) -> StateBytes {
+        finalize::<F>(&self.state, self.tail(), self.length)
     }
 }
 
@@ -118,31 +119,31 @@ pub(crate) fn whole_blocks<F: Family>(bytes: &[u8]) -> &[u8] {
     &bytes[..bytes.len() - bytes.len() % F::BLOCK_BYTES]
 }
 
-/// The digest of a whole message.
-pub(crate) fn digest<F: Planned>(prefix: Prefix<F>, message: &[u8]) -> [u8; MAX_DIGEST_BYTES] {
-    let mut state = prefix.state;
-    let length = prefix.bytes as u128 + message.len() as u128;
+/// The digest of a whole message that `before` bytes, whole blocks that led to the state, stand before.
+#[inline]
+pub(crate) fn digest<F: Planned>(state: &State<F>, before: usize, message: &[u8]) -> StateBytes {
+    let length = before as u128 + message.len() as u128;
     if F::final_blocks(message.len()) * F::BLOCK_BYTES <= 2 * MAX_BLOCK_BYTES {
         // Copied, a short message is hashed in one go.
         return finalize::<F>(state, message, length);
     }
+    let mut state = *state;
     let blocks = whole_blocks::<F>(message);
     compress::<F>(&mut state, blocks);
-    finalize::<F>(state, &message[blocks.len()..], length)
+    finalize::<F>(&state, &message[blocks.len()..], length)
 }
 
-fn finalize<F: Planned>(mut state: State<F>, end: &[u8], length: u128) -> [u8; MAX_DIGEST_BYTES] {
-    /// Stores that cross a cache line cannot be read back before they have left the core: a wait as long as a block.
-    #[repr(align(64))]
-    struct Aligned([u8; 2 * MAX_BLOCK_BYTES]);
-
-    let mut padded = Aligned([0; 2 * MAX_BLOCK_BYTES]);
-    let blocks = F::pad(end, length, &mut padded.0);
-    compress::<F>(&mut state, &padded.0[..blocks * F::BLOCK_BYTES]);
-    F::digest(&state)
+/// The state by reference: copied to where another message's digest was on its way, it would seem to be that digest to
+/// CPUs that guess which store a load reads from.
+fn finalize<F: Planned>(state: &State<F>, end: &[u8], length: u128) -> StateBytes {
+    let single = F::single();
+    match single.short() {
+        Some(kernel) if length < MAX_SHORT_BYTES as u128 => kernel.hash_one(state, length as usize - end.len(), end),
+        _ => single.kernel().finish_one(state, end, length),
+    }
 }
 
 /// Advances a state by whole blocks.
 fn compress<F: Planned>(state: &mut State<F>, blocks: &[u8]) {
-    F::single().compress_one(state, blocks, blocks.len() / F::BLOCK_BYTES);
+    F::single().kernel().compress_one(state, blocks, blocks.len() / F::BLOCK_BYTES);
 }

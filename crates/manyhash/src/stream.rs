@@ -4,7 +4,7 @@ use crate::family::with_family;
 use crate::lanes::{self, Advance, Finals, Job, Planned, Rows};
 use crate::running::{Prefix, Running, whole_blocks};
 use crate::{Algorithm, Digest};
-use manyhash_core::algorithm::MAX_DIGEST_BYTES;
+use manyhash_core::algorithm::{MAX_DIGEST_BYTES, StateBytes};
 use manyhash_core::{LaneStates, Md5, Sha1, Sha256, Sha512, Start};
 use std::io;
 
@@ -37,10 +37,10 @@ enum AnyRunning {
 impl AnyRunning {
     fn new(algorithm: Algorithm) -> Self {
         match algorithm.start() {
-            Start::Md5(start) => AnyRunning::Md5(Running::new(start)),
-            Start::Sha1(start) => AnyRunning::Sha1(Running::new(start)),
-            Start::Sha256(start) => AnyRunning::Sha256(Running::new(start)),
-            Start::Sha512(start) => AnyRunning::Sha512(Running::new(start)),
+            Start::Md5(start) => AnyRunning::Md5(Running::new(*start)),
+            Start::Sha1(start) => AnyRunning::Sha1(Running::new(*start)),
+            Start::Sha256(start) => AnyRunning::Sha256(Running::new(*start)),
+            Start::Sha512(start) => AnyRunning::Sha512(Running::new(*start)),
         }
     }
 }
@@ -172,7 +172,7 @@ impl Stream {
     }
 
     /// The digest so far, and what follows it in the state.
-    pub(crate) fn digest_bytes(&self) -> [u8; MAX_DIGEST_BYTES] {
+    pub(crate) fn digest_bytes(&self) -> StateBytes {
         match &self.running {
             AnyRunning::Md5(running) => running.finalize(),
             AnyRunning::Sha1(running) => running.finalize(),

@@ -41,7 +41,7 @@ macro_rules! typed {
                 pub const ALGORITHM: Algorithm = Algorithm::$name;
 
                 const START: State<manyhash_core::$family> = match Self::ALGORITHM.start() {
-                    Start::$family(start) => start,
+                    Start::$family(start) => *start,
                     _ => panic!("an algorithm of another family"),
                 };
 
@@ -67,7 +67,7 @@ macro_rules! typed {
 
                 /// The digest of one message. It gains nothing from lanes.
                 pub fn digest(message: impl AsRef<[u8]>) -> [u8; $bytes] {
-                    head(&running::digest::<manyhash_core::$family>(Prefix::none(Self::START), message.as_ref()))
+                    head(&running::digest::<manyhash_core::$family>(&Self::START, 0, message.as_ref()))
                 }
 
                 /// The digests of many messages, in their order, computed on all cores.

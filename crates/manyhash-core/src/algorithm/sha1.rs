@@ -35,13 +35,19 @@ impl Family for Sha1 {
         let mut kernels = backend.kernels();
         #[cfg(target_arch = "x86_64")]
         if let Some(proof) = backend.x86_sha() {
-            kernels.extend(x86_sha::kernels(proof));
+            kernels.extend(super::x86_sha::kernels(proof));
         }
         kernels
     }
 
     fn short_kernels(backend: Backend) -> ShortKernelSet<Self> {
-        backend.short_kernels()
+        #[allow(unused_mut, reason = "no dedicated instructions on this target")]
+        let mut kernels = backend.short_kernels();
+        #[cfg(target_arch = "x86_64")]
+        if let Some(proof) = backend.x86_sha() {
+            kernels.extend(super::x86_sha::short_kernels(proof));
+        }
+        kernels
     }
 }
 

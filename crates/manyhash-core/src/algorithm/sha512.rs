@@ -1,6 +1,8 @@
 //! SHA-384, SHA-512 and SHA-512/256, FIPS 180-4 (6.4 to 6.7).
 
 #[cfg(target_arch = "x86_64")]
+pub(crate) mod x86_general;
+#[cfg(target_arch = "x86_64")]
 pub(crate) mod x86_pairs;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod x86_schedule;

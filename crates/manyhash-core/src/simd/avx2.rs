@@ -1,21 +1,24 @@
 //! AVX2: 256-bit registers, 8 lanes of 32 bits or 4 of 64.
 
-use super::x86::{parts, pin, vector};
+use super::x86::{Bmi, parts, pin, vector};
 use super::{BLOCK_WORDS, Vector};
 use core::arch::x86_64::*;
 
-/// Proof that the CPU has AVX2.
+/// Proof that the CPU has AVX2, BMI1 and BMI2.
 #[derive(Clone, Copy)]
 pub(crate) struct Avx2(());
 
 impl Avx2 {
     /// # Safety
-    /// The CPU has AVX2 and the operating system saves its registers.
+    /// The CPU has AVX2, BMI1 and BMI2, and the operating system saves its registers.
     #[inline(always)]
     pub(crate) unsafe fn assume() -> Self {
         Avx2(())
     }
 }
+
+// SAFETY: see `assume`.
+unsafe impl Bmi for Avx2 {}
 
 vector! {
     /// 8 lanes of 32 bits.

@@ -3,22 +3,25 @@
 //! is one instruction: a shorter chain for one message than general registers have.
 
 use super::avx2;
-use super::x86::{parts, pin, stage, vector};
+use super::x86::{Bmi, parts, pin, stage, vector};
 use super::{BLOCK_WORDS, Vector};
 use core::arch::x86_64::*;
 
-/// Proof that the CPU has AVX-512 F, BW and VL.
+/// Proof that the CPU has AVX-512 F, BW and VL, BMI1 and BMI2.
 #[derive(Clone, Copy)]
 pub(crate) struct Avx512(());
 
 impl Avx512 {
     /// # Safety
-    /// The CPU has AVX-512 F, BW and VL and the operating system saves its registers.
+    /// The CPU has AVX-512 F, BW and VL, BMI1 and BMI2, and the operating system saves its registers.
     #[inline(always)]
     pub(crate) unsafe fn assume() -> Self {
         Avx512(())
     }
 }
+
+// SAFETY: see `assume`.
+unsafe impl Bmi for Avx512 {}
 
 vector! {
     /// 16 lanes of 32 bits.

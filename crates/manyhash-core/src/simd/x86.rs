@@ -1,7 +1,7 @@
 //! What the x86 backends share: the operations spelled once, the names of an ISA's intrinsics filled in by its file;
 //! and blocks of several messages turned into words of several lanes.
 
-use super::{BLOCK_WORDS, Vector, Word};
+use super::{BLOCK_WORDS, PART, Vector, Word};
 
 /// Defines one register's worth of lanes from the names of its intrinsics.
 ///
@@ -267,6 +267,12 @@ macro_rules! pin {
 }
 pub(super) use pin;
 
+/// What proves BMI1 and BMI2 too: the tiers from AVX2 on ask for both.
+///
+/// # Safety
+/// Whoever makes one makes it where the CPU has them.
+pub(crate) unsafe trait Bmi {}
+
 /// Loads and shuffles that work on each 128-bit part of a register alone.
 ///
 /// A register of `P` parts takes 16 bytes of `P` messages that stand 4 (32-bit words) or 2 (64-bit words) apart, so
@@ -448,7 +454,7 @@ pub(super) unsafe fn rows_64<V: Parts>(state: &[V; 8], words: usize, rows: *mut 
 /// As there.
 #[inline(always)]
 pub(super) unsafe fn rows_one<V: Vector>(state: &[V; 8], words: usize, row: *mut u8, _apart: usize) {
-    for (i, state) in state.iter().enumerate().take(words) {
+    for (i, state) in state.iter().enumerate().take(words.next_multiple_of(PART / V::Word::BYTES)) {
         // SAFETY: the row has room for the words.
         unsafe { state.store(row.add(i * V::Word::BYTES).cast()) };
     }

@@ -36,10 +36,10 @@ pub(crate) trait Lanes {
 /// Every kernel of every available backend, worst backend first.
 pub(crate) fn kernels(algorithm: Algorithm) -> Vec<Box<dyn Lanes>> {
     match algorithm.start() {
-        Start::Md5(start) => family::<Md5>(algorithm, start),
-        Start::Sha1(start) => family::<Sha1>(algorithm, start),
-        Start::Sha256(start) => family::<Sha256>(algorithm, start),
-        Start::Sha512(start) => family::<Sha512>(algorithm, start),
+        Start::Md5(start) => family::<Md5>(algorithm, *start),
+        Start::Sha1(start) => family::<Sha1>(algorithm, *start),
+        Start::Sha256(start) => family::<Sha256>(algorithm, *start),
+        Start::Sha512(start) => family::<Sha512>(algorithm, *start),
     }
 }
 
@@ -104,11 +104,11 @@ impl<F: Family> Lanes for Subject<F> {
             self.kernel.compress_one(&mut state, message, *blocks);
         }
         assert_eq!(state[F::STATE_WORDS..], self.start[F::STATE_WORDS..], "{}: unused words", self.name());
-        F::digest(&state)
+        *F::digest(&state)
     }
 
     fn state(&self, lane: usize) -> [u8; MAX_DIGEST_BYTES] {
-        F::digest(&self.states.get(lane))
+        *F::digest(&self.states.get(lane))
     }
 
     fn pad(&self, tail: &[u8], length: u128) -> Vec<u8> {

@@ -37,7 +37,7 @@ pub(super) struct Work<'a> {
 
 impl Work<'_> {
     pub(super) fn by_algorithm<L: Layout>(self, layout: &L, digests: &mut [u8]) {
-        with_length!(self.batch.algorithm(), F, N, start => self.run::<F, L, N>(start, layout, digests));
+        with_length!(self.batch.algorithm(), F, N, start => self.run::<F, L, N>(*start, layout, digests));
     }
 
     fn run<F: Variant, L: Layout, const N: usize>(self, start: State<F>, layout: &L, digests: &mut [u8]) {

@@ -9,14 +9,14 @@
 use super::Advance;
 use crate::short::ShortPlan;
 use manyhash_core::kernel::MAX_LANES;
-use manyhash_core::{Backend, Family, Kernel, LaneStates, Md5, Sha1, Sha256, Sha512};
+use manyhash_core::{Backend, Family, Kernel, LaneStates, Md5, Sha1, Sha256, Sha512, ShortKernel};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 /// A family that has a plan of its own in this process.
 pub(crate) trait Planned: Family {
-    /// The cheapest kernel for one message alone, measured at the first call.
-    fn single() -> &'static Kernel<Self>;
+    /// What hashes one message alone soonest, measured at the first call.
+    fn single() -> &'static Single<Self>;
 
     /// The plan for the backend in use, measured at the first call.
     fn plan() -> &'static Plan<Self>;
@@ -29,9 +29,10 @@ macro_rules! planned {
     ($($family:ident)*) => {
         $(
             impl Planned for $family {
-                fn single() -> &'static Kernel<Self> {
-                    static SINGLE: OnceLock<Kernel<$family>> = OnceLock::new();
-                    measured(&SINGLE, measure_single)
+                #[inline]
+                fn single() -> &'static Single<Self> {
+                    static SINGLE: OnceLock<Single<$family>> = OnceLock::new();
+                    measured(&SINGLE, Single::measure)
                 }
 
                 fn plan() -> &'static Plan<Self> {
@@ -54,6 +55,7 @@ planned!(Md5 Sha1 Sha256 Sha512);
 ///
 /// Threads that come at the same time each measure for themselves, and the first one's outcome counts. Were they to wait
 /// for the first, a process forked meanwhile would wait for ever: it has no such thread.
+#[inline]
 fn measured<T>(cell: &'static OnceLock<T>, measure: impl FnOnce(Backend) -> T) -> &'static T {
     if let Some(value) = cell.get() {
         return value;
@@ -111,13 +113,34 @@ fn measure<F: Family>(kernels: impl Iterator<Item = Kernel<F>>, time: Duration) 
     costs
 }
 
-fn measure_single<F: Family>(backend: Backend) -> Kernel<F> {
-    let kernels = F::kernels(backend);
-    let costs = measure(kernels.iter().filter(|kernel| kernel.lanes() == 1), SINGLE_TIME);
-    let Some((single, _)) = costs.into_iter().min_by_key(|(_, cost)| *cost) else {
-        unreachable!("every backend has a kernel of one lane for every family")
-    };
-    single
+/// The cheapest kernel for one message alone.
+#[derive(Debug)]
+pub(crate) struct Single<F: Family> {
+    kernel: Kernel<F>,
+    /// Made of the same instructions, where there is one for whole short messages.
+    short: Option<ShortKernel<F>>,
+}
+
+impl<F: Family> Single<F> {
+    fn measure(backend: Backend) -> Self {
+        let kernels = F::kernels(backend);
+        let costs = measure(kernels.iter().filter(|kernel| kernel.lanes() == 1), SINGLE_TIME);
+        let Some((kernel, _)) = costs.into_iter().min_by_key(|(_, cost)| *cost) else {
+            unreachable!("every backend has a kernel of one lane for every family")
+        };
+        let short = F::short_kernels(backend).iter().find(|short| short.lanes() == 1 && short.name() == kernel.name());
+        Single { kernel, short }
+    }
+
+    /// For whole blocks.
+    pub(crate) fn kernel(&self) -> &Kernel<F> {
+        &self.kernel
+    }
+
+    /// For a message's last blocks, which it pads in registers.
+    pub(crate) fn short(&self) -> Option<&ShortKernel<F>> {
+        self.short.as_ref()
+    }
 }
 
 impl<F: Family> Plan<F> {

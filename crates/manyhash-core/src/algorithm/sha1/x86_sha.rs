@@ -1,15 +1,14 @@
-//! SHA-1 by the x86 SHA extensions: one message, or two interleaved so that one's latency hides behind the other.
-//!
-//! The functions enable no AVX, for the reason given beside SHA-256's.
+//! SHA-1 by the x86 SHA extensions.
 
 use super::Sha1;
-use crate::backend::X86Sha;
-use crate::kernel::{Columns, Kernel};
+use crate::algorithm::x86_sha::{Block, Dedicated, X86Sha};
 use core::arch::x86_64::*;
 
-pub(super) fn kernels(_: X86Sha) -> [Kernel<Sha1>; 2] {
-    // SAFETY: `run` keeps to `Run` for its number of messages, and the `X86Sha` proves its instructions.
-    unsafe { [Kernel::new("sha-ni", 1, run::<1>), Kernel::new("sha-ni, two streams", 2, run::<2>)] }
+/// The words a b c d, most significant first, and e in the most significant word.
+#[derive(Clone, Copy)]
+pub(crate) struct Working {
+    abcd: __m128i,
+    e: __m128i,
 }
 
 /// The same value in a register of its own. Left to itself the compiler copies the other way about, which puts the copy
@@ -30,31 +29,25 @@ fn copy(x: __m128i) -> __m128i {
     copied
 }
 
-/// # Safety
-/// That of [`Run`](crate::kernel::Run) for `N` messages; the CPU has the features named here.
-#[target_feature(enable = "sha,sse4.1,ssse3")]
-unsafe fn run<const N: usize>(states: Columns<Sha1>, messages: &[&[u8]], blocks: usize) {
-    let big_endian = _mm_set_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-    // The instructions want the words a b c d, most significant first, and e in the most significant word.
-    let mut abcd = [_mm_setzero_si128(); N];
-    let mut e = [_mm_setzero_si128(); N];
-    if states.is_one() {
-        // SAFETY: five words side by side.
-        let (dcba, last) = unsafe { (_mm_loadu_si128(states.word(0).cast()), *states.word(4)) };
-        abcd[0] = _mm_shuffle_epi32::<0b00_01_10_11>(dcba);
-        e[0] = _mm_set_epi32(last.cast_signed(), 0, 0, 0);
-    } else {
-        for s in 0..N {
-            // SAFETY: `s` is below the kernel's `N` lanes.
-            let [a, b, c, d, last, ..] = unsafe { states.get(s) }.map(u32::cast_signed);
-            abcd[s] = _mm_set_epi32(a, b, c, d);
-            e[s] = _mm_set_epi32(last, 0, 0, 0);
-        }
+// SAFETY, for the intrinsics below: the `X86Sha` at hand proves them.
+#[allow(clippy::undocumented_unsafe_blocks, reason = "the comment above holds for every one of them")]
+impl Dedicated for Sha1 {
+    type Working = Working;
+
+    #[inline(always)]
+    fn load(_: X86Sha, [dcba, e]: [__m128i; 2]) -> Working {
+        unsafe { Working { abcd: _mm_shuffle_epi32::<0b00_01_10_11>(dcba), e: _mm_slli_si128::<12>(e) } }
     }
 
-    for block in 0..blocks {
-        let mut w = [[_mm_setzero_si128(); 4]; N];
-        let (abcd_before, e_before) = (abcd, e);
+    #[inline(always)]
+    fn store(_: X86Sha, Working { abcd, e }: Working) -> [__m128i; 2] {
+        unsafe { [_mm_shuffle_epi32::<0b00_01_10_11>(abcd), _mm_srli_si128::<12>(e)] }
+    }
+
+    #[inline(always)]
+    fn compress<const N: usize>(_: X86Sha, working: &mut [Working; N], blocks: &[Block; N]) {
+        let mut w = *blocks;
+        let before = *working;
         // Four rounds, with function and constant number `$f`; words 16 on from those of the last four groups:
         // FIPS 180-4, 6.1.2, steps 1 and 3. After the first four rounds, `e` holds the `a` of four rounds before,
         // from which `sha1nexte` makes the next `e`.
@@ -63,24 +56,23 @@ unsafe fn run<const N: usize>(states: Columns<Sha1>, messages: &[&[u8]], blocks:
                 $(
                     for s in 0..N {
                         let w = &mut w[s];
-                        if $i < 4 {
-                            // SAFETY: `messages` has `N` slices of `blocks` blocks each.
-                            let words = unsafe {
-                                let from = messages.get_unchecked(s).as_ptr().add(64 * block + 16 * $i);
-                                _mm_loadu_si128(from.cast())
+                        let Working { abcd, e } = &mut working[s];
+                        unsafe {
+                            if $i < 4 {
+                                let big_endian = _mm_set_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+                                w[$i % 4] = _mm_shuffle_epi8(w[$i % 4], big_endian);
+                            } else {
+                                let sum = _mm_sha1msg1_epu32(w[$i % 4], w[($i + 1) % 4]);
+                                w[$i % 4] = _mm_sha1msg2_epu32(_mm_xor_si128(sum, w[($i + 2) % 4]), w[($i + 3) % 4]);
+                            }
+                            let we = if $i == 0 {
+                                _mm_add_epi32(*e, w[$i % 4])
+                            } else {
+                                _mm_sha1nexte_epu32(*e, w[$i % 4])
                             };
-                            w[$i % 4] = _mm_shuffle_epi8(words, big_endian);
-                        } else {
-                            let sum = _mm_sha1msg1_epu32(w[$i % 4], w[($i + 1) % 4]);
-                            w[$i % 4] = _mm_sha1msg2_epu32(_mm_xor_si128(sum, w[($i + 2) % 4]), w[($i + 3) % 4]);
+                            *e = copy(*abcd);
+                            *abcd = _mm_sha1rnds4_epu32::<$f>(*abcd, we);
                         }
-                        let we = if $i == 0 {
-                            _mm_add_epi32(e[s], w[$i % 4])
-                        } else {
-                            _mm_sha1nexte_epu32(e[s], w[$i % 4])
-                        };
-                        e[s] = copy(abcd[s]);
-                        abcd[s] = _mm_sha1rnds4_epu32::<$f>(abcd[s], we);
                     }
                 )*
             };
@@ -90,28 +82,8 @@ unsafe fn run<const N: usize>(states: Columns<Sha1>, messages: &[&[u8]], blocks:
         four_rounds!(2: 10 11 12 13 14);
         four_rounds!(3: 15 16 17 18 19);
         for s in 0..N {
-            e[s] = _mm_sha1nexte_epu32(e[s], e_before[s]);
-            abcd[s] = _mm_add_epi32(abcd[s], abcd_before[s]);
+            working[s].e = unsafe { _mm_sha1nexte_epu32(working[s].e, before[s].e) };
+            working[s].abcd = unsafe { _mm_add_epi32(working[s].abcd, before[s].abcd) };
         }
-    }
-
-    if states.is_one() {
-        // SAFETY: eight words side by side, the last three without a use: whoever reads them as one finds them whole.
-        unsafe {
-            _mm_storeu_si128(states.word(0).cast(), _mm_shuffle_epi32::<0b00_01_10_11>(abcd[0]));
-            _mm_storeu_si128(states.word(4).cast(), _mm_srli_si128::<12>(e[0]));
-        }
-        return;
-    }
-    for s in 0..N {
-        let mut words = [[0u32; 4]; 2];
-        // SAFETY: 16 bytes each.
-        unsafe {
-            _mm_storeu_si128(words[0].as_mut_ptr().cast(), abcd[s]);
-            _mm_storeu_si128(words[1].as_mut_ptr().cast(), e[s]);
-        }
-        let [[d, c, b, a], [.., last]] = words;
-        // SAFETY: `s` is below the kernel's `N` lanes.
-        unsafe { states.set(s, &[a, b, c, d, last, 0, 0, 0]) };
     }
 }

@@ -1,12 +1,12 @@
-//! SHA-512 of one message on x86: the message schedule in vectors, beside the rounds, which are in general registers or,
-//! where there is AVX-512, in [pairs of words](super::x86_pairs).
+//! SHA-512 of one message on x86: the message schedule in vectors, beside the rounds, which are in [general
+//! registers](super::x86_general) or, where there is AVX-512, in [pairs of words](super::x86_pairs).
 //!
 //! Alone, the rounds are bound by their chain and leave ports idle that the schedule can have for nothing. A schedule
 //! advances two words at a time, because a word needs the second one before it; each 128-bit part of a register does so
 //! for a block of its own, since the blocks of a message have their words, if not their states, at once.
 
 use super::{K, Sha512};
-use crate::algorithm::sha2::{Sha2, Working, sixteen};
+use crate::algorithm::sha2::{Sha2, sixteen};
 use crate::algorithm::{Family, State};
 use crate::kernel::Columns;
 use crate::simd::BLOCK_WORDS;
@@ -42,32 +42,6 @@ pub(crate) trait Rounds<Proof> {
 
     /// The state after the last block that ended.
     fn state(&self) -> State<Sha512>;
-}
-
-/// The rounds in general registers.
-pub(crate) struct General {
-    state: State<Sha512>,
-    working: Working<Sha512, u64>,
-}
-
-impl<Proof> Rounds<Proof> for General {
-    #[inline(always)]
-    fn new(_: Proof, state: &State<Sha512>) -> Self {
-        General { state: *state, working: Working::new(state) }
-    }
-    #[inline(always)]
-    fn round(&mut self, kw: &u64) {
-        self.working.round(*kw);
-    }
-    #[inline(always)]
-    fn end_block(&mut self) {
-        self.working.add_to(&mut self.state);
-        self.working = Working::new(&self.state);
-    }
-    #[inline(always)]
-    fn state(&self) -> State<Sha512> {
-        self.state
-    }
 }
 
 /// Advances the state of one message.
