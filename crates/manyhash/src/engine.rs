@@ -26,6 +26,7 @@ mod announced;
 mod block_on;
 mod costs;
 mod digesting;
+mod digesting_many;
 mod gate;
 mod inner;
 mod links;
@@ -49,13 +50,15 @@ mod unlocked;
 mod work;
 
 pub use algorithms::Algorithms;
-pub use digesting::{Digesting, DigestingMany};
+pub use digesting::Digesting;
+pub use digesting_many::{Collection, DigestingMany};
 pub use slots::State;
 pub use stats::{AlgorithmStats, Histogram, KernelUse, StateStats, Stats};
 pub use stream::{Stream, Write};
 
-use crate::Algorithm;
-use digesting::{Part, Submission};
+use crate::{Algorithm, Digests};
+use digesting::Submission;
+use digesting_many::Part;
 use shared::Shared;
 use std::io;
 use sync::Arc;
@@ -175,6 +178,30 @@ impl Engine {
     where
         B: AsRef<[u8]> + Send + 'static,
     {
+        self.digest_all(algorithm, messages)
+    }
+
+    /// As [`digest_many`](Self::digest_many), side by side: each digest takes no more bytes than it has.
+    ///
+    /// ```
+    /// use manyhash::{Algorithm, Md5, engine::Engine};
+    ///
+    /// let engine = Engine::builder().build()?;
+    /// let digests = engine.digest_many_packed(Algorithm::Md5, vec!["a", "b"]).wait()?;
+    /// assert_eq!(digests.as_bytes(), Md5::digest_many(&["a", "b"]).as_flattened());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn digest_many_packed<B>(&self, algorithm: Algorithm, messages: Vec<B>) -> DigestingMany<Digests>
+    where
+        B: AsRef<[u8]> + Send + 'static,
+    {
+        self.digest_all(algorithm, messages)
+    }
+
+    fn digest_all<B, C: Collection>(&self, algorithm: Algorithm, messages: Vec<B>) -> DigestingMany<C>
+    where
+        B: AsRef<[u8]> + Send + 'static,
+    {
         let count = messages.len();
         let shared = &self.handle.0;
         let parts = match shared.check_process() {
@@ -184,7 +211,7 @@ impl Engine {
                 vec![Part { submission: Submission::done(shared.clone(), Err(error)), numbers: Vec::new() }]
             }
         };
-        DigestingMany::new(parts, count)
+        DigestingMany::new(algorithm, parts, count)
     }
 
     fn parts<B: AsRef<[u8]> + Send + 'static>(&self, algorithm: Algorithm, messages: Vec<B>) -> Vec<Part> {
@@ -385,8 +412,8 @@ pub enum JobError {
     /// The buffer had another length when it was hashed than when it was handed over.
     #[error("the buffer changed its length after it was handed over")]
     Changed,
-    /// The process was forked after the engine was made, and its threads are not in this one: make another engine. Only
-    /// a message or stream that was begun before, and has no need of them, goes on.
+    /// The process was forked after the engine was made, and its threads are not in this one: make another engine. What
+    /// callers hash themselves, such as messages of a few KiB, may go on there.
     #[error("the engine's threads did not survive a fork; make an engine after it")]
     Forked,
     /// The engine has 16,777,216 messages and streams in hand whose digests were not fetched, and takes no more.

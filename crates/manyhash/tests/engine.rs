@@ -30,6 +30,9 @@ fn digests_are_right_at_all_lengths() {
         for (pending, expected) in pending.into_iter().zip(&expected) {
             assert_eq!(pending.wait().as_ref(), Ok(expected));
         }
+        let packed = engine.digest_many_packed(algorithm, messages.clone()).wait().expect("they are hashed");
+        assert!(packed.iter().eq(expected.iter().map(|digest| digest.as_bytes())));
+        assert_eq!((packed.algorithm(), packed.len()), (algorithm, messages.len()));
         assert_eq!(engine.digest_many(algorithm, messages).wait(), Ok(expected));
     }
     assert_idle(&engine);
@@ -84,6 +87,8 @@ fn an_empty_message_has_a_digest() {
     assert_eq!(stream.finish().wait(), Ok(empty));
     assert_eq!(engine.digest_many(Algorithm::Sha256, Vec::<Vec<u8>>::new()).wait(), Ok(Vec::new()));
     assert_eq!(engine.digest_many(Algorithm::Sha256, vec![""; 3]).wait(), Ok(vec![empty; 3]));
+    let none = engine.digest_many_packed(Algorithm::Sha256, Vec::<Vec<u8>>::new()).wait();
+    assert!(none.is_ok_and(|none| none.is_empty()));
     assert_idle(&engine);
 }
 

@@ -11,9 +11,12 @@ use manyhash::engine::{BuildError, Digesting, Engine, JobError, Stream};
 use nix::sys::resource::{Resource, setrlimit};
 use nix::sys::wait::{WaitStatus, waitpid};
 use nix::unistd::{ForkResult, alarm, fork};
+use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll, Waker};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -69,7 +72,12 @@ impl InHand {
         let tried = engine.try_digest(Md5, noise(10_000, 4)).expect("it does not say that there is no room");
         assert_eq!(tried.wait(), Err(JobError::Forked));
         let mut stream = engine.stream(Md5);
-        assert_eq!(stream.write("abc").wait(), Err(JobError::Forked));
+        assert_eq!(stream.write("abc").wait(), Ok(()));
+        // By a thread that has hashed for so long that others would go first, if their tasks were here.
+        (0..1000).for_each(|_| assert!(engine.digest(Md5, vec![0; 500]).wait().is_ok()));
+        let mut context = Context::from_waker(Waker::noop());
+        assert_eq!(pin!(stream.write("def")).poll(&mut context), Poll::Ready(Ok(())));
+        assert_eq!(stream.write(noise(1_000_000, 5)).wait(), Err(JobError::Forked));
         drop(stream);
         let stats = engine.stats();
         assert_eq!((stats.threads, stats.memory, stats.jobs), (0, 0, 0));

@@ -13,7 +13,6 @@ use super::sync::{Arc, thread};
 use super::turn::{Caller, Look};
 use super::unlocked::{LONG, SMALL, Unlocked};
 use super::work::{Chunk, Content, Outcome};
-use crate::Digest;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
@@ -50,8 +49,11 @@ impl Message {
     /// nobody else.
     fn is_own(&self, caller: Caller, unlocked: &Unlocked) -> bool {
         let seconds = self.chunk.len() as f64 * self.order.most.seconds;
-        let may_hash = caller == Caller::Thread || (seconds <= SMALL && stretch::fits(seconds));
-        self.held.is_none() || unlocked.is_closed() || (may_hash && self.order.hint.is_quiet())
+        let had_better = match caller {
+            Caller::Thread => self.chunk.len() <= self.order.most.tiny_for_thread || self.order.hint.is_quiet(),
+            Caller::Task => seconds <= SMALL && stretch::fits(seconds) && self.order.hint.is_quiet(),
+        };
+        self.held.is_none() || unlocked.is_closed() || had_better
     }
 
     fn hash(self, unlocked: &Unlocked) -> Outcome {
@@ -314,70 +316,5 @@ impl<A: Algorithms> Future for Digesting<A> {
                 if goes_on { Poll::Pending } else { Poll::Ready(outcome.take().unwrap_or(Err(JobError::Closed))) }
             }
         }
-    }
-}
-
-/// The digests of many messages to come, in their order: a future, or waited for with [`wait`](Self::wait).
-///
-/// Dropped, the messages are given up.
-#[must_use = "the messages are given up when this is dropped"]
-pub struct DigestingMany {
-    /// In order; those before `next` are done.
-    parts: Vec<Part>,
-    next: usize,
-    messages: usize,
-    digests: Vec<Digest>,
-}
-
-/// Messages that are one job.
-pub(super) struct Part {
-    pub(super) submission: Submission,
-    /// Which of all messages they are.
-    pub(super) numbers: Vec<usize>,
-}
-
-impl DigestingMany {
-    pub(super) fn new(parts: Vec<Part>, messages: usize) -> Self {
-        DigestingMany { parts, next: 0, messages, digests: Vec::new() }
-    }
-
-    /// Waits for them on this thread, which may do some of the work.
-    ///
-    /// # Errors
-    /// If one of the messages could not be hashed.
-    pub fn wait(mut self) -> Result<Vec<Digest>, JobError> {
-        block_on(|context| self.look(Caller::Thread, context))
-    }
-
-    fn look(&mut self, caller: Caller, context: &mut Context) -> Poll<Result<Vec<Digest>, JobError>> {
-        let DigestingMany { parts, next, messages, digests } = self;
-        if let [Part { submission, .. }] = &mut parts[..] {
-            // All messages, in their order.
-            return submission.poll(caller, context);
-        }
-        while let Some(Part { submission, numbers }) = parts.get_mut(*next) {
-            let outcome = ready!(submission.poll(caller, context));
-            digests.resize(*messages, Digest::default());
-            match outcome {
-                Ok(part) => numbers.iter().zip(part).for_each(|(number, digest)| digests[*number] = digest),
-                Err(error) => return Poll::Ready(Err(error)),
-            }
-            *next += 1;
-        }
-        Poll::Ready(Ok(std::mem::take(digests)))
-    }
-}
-
-impl fmt::Debug for DigestingMany {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("DigestingMany").field("messages", &self.messages).finish_non_exhaustive()
-    }
-}
-
-impl Future for DigestingMany {
-    type Output = Result<Vec<Digest>, JobError>;
-
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context) -> Poll<Self::Output> {
-        self.look(Caller::Task, context)
     }
 }

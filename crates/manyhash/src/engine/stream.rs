@@ -58,17 +58,10 @@ impl Short {
     }
 
     /// Whether its caller hashes so many bytes more himself, as far as can be told without the lock.
-    ///
-    /// # Errors
-    /// In a process that was forked after the engine was made, unless the engine is not asked.
-    fn is_own(&self, bytes: usize, beside: usize, caller: Caller, shared: &Shared) -> Result<bool, JobError> {
+    fn is_own(&self, bytes: usize, beside: usize, caller: Caller) -> bool {
         let may_go_on = caller == Caller::Thread || stretch::fits(bytes as f64 * self.order.most.seconds);
-        if self.is_tiny(bytes) && may_go_on {
-            return Ok(true);
-        }
-        shared.check_process()?;
-        let is_alone = self.order.hint.is_quiet() && !self.order.hint.is_exceeded_by(beside);
-        Ok(may_go_on && bytes <= self.order.most.small && is_alone)
+        let is_alone = || self.order.hint.is_quiet() && !self.order.hint.is_exceeded_by(beside);
+        may_go_on && (self.is_tiny(bytes) || (bytes <= self.order.most.small && is_alone()))
     }
 
     fn hash(&mut self, chunk: Option<Chunk>, unlocked: &Unlocked) -> Result<(), JobError> {
@@ -85,7 +78,7 @@ impl Short {
 
 impl<A: Algorithms> Stream<A> {
     pub(super) fn new(shared: Arc<Shared>, algorithms: A) -> Self {
-        let place = match shared.check_process().and_then(|()| shared.order(algorithms.list())) {
+        let place = match shared.order(algorithms.list()) {
             Ok(order) => {
                 let hashes = algorithms.list().iter().map(|algorithm| crate::Stream::new(*algorithm)).collect();
                 Place::Short(Short { order, hashes, hashed: 0 })
@@ -121,13 +114,12 @@ impl<A: Algorithms> Stream<A> {
 
     /// The message ends here.
     pub fn finish(mut self) -> Digesting<A> {
-        let shared = self.shared.clone();
-        let submission = match std::mem::replace(&mut self.place, Place::Over(JobError::Closed)) {
+        let shared = &self.shared;
+        match std::mem::replace(&mut self.place, Place::Over(JobError::Closed)) {
+            Place::Short(_) if shared.unlocked.is_closed() => Digesting::at_once(Err(JobError::Closed)),
             Place::Short(short) => {
                 shared.unlocked.add_job();
-                let digests = || short.hashes.into_iter().map(crate::Stream::finalize).collect();
-                let closed = shared.unlocked.is_closed();
-                Submission::done(shared, if closed { Err(JobError::Closed) } else { Ok(digests()) })
+                Digesting::at_once(Ok(A::digests(short.hashes.into_iter().map(crate::Stream::finalize).collect())))
             }
             Place::Slot(id) => match shared.check_process() {
                 Ok(()) => {
@@ -135,13 +127,12 @@ impl<A: Algorithms> Stream<A> {
                         inner.write(id, None, true, now, after);
                         after.call = inner.is_to_be_called_for(id);
                     });
-                    Submission::of_slot(shared, id)
+                    Digesting::new(Submission::of_slot(shared.clone(), id))
                 }
-                Err(error) => Submission::done(shared, Err(error)),
+                Err(error) => Digesting::at_once(Err(error)),
             },
-            Place::Over(error) => Submission::done(shared, Err(error)),
-        };
-        Digesting::new(submission)
+            Place::Over(error) => Digesting::at_once(Err(error)),
+        }
     }
 }
 
@@ -208,10 +199,15 @@ impl<A: Algorithms> Write<'_, A> {
         let is_own = match &mut stream.place {
             Place::Over(error) => Err(*error),
             Place::Short(_) | Place::Slot(_) if length == 0 => return Poll::Ready(Ok(())),
-            Place::Short(short) if ticket.is_none() && returned.is_none() => {
-                short.is_own(length, beside, caller, &stream.shared)
+            Place::Short(short) if ticket.is_none() && returned.is_none() && short.is_own(length, beside, caller) => {
+                Ok(true)
             }
-            Place::Short(_) | Place::Slot(_) => stream.shared.check_process().map(|()| false),
+            Place::Short(short) => match stream.shared.check_process() {
+                // There are no others in this process for whom the lock could be asked.
+                Err(JobError::Forked) if short.is_tiny(length) => Ok(true),
+                checked => checked.map(|()| false),
+            },
+            Place::Slot(_) => stream.shared.check_process().map(|()| false),
         };
         let attempt = match is_own {
             Err(error) => Attempt::Failed(error),

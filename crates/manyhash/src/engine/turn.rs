@@ -10,7 +10,7 @@ use super::inner::{After, Inner, Taken};
 use super::schedule::Pace;
 use super::slots::{Id, State};
 use super::stretch;
-use super::unlocked::{LONG, SMALL, SWITCH};
+use super::unlocked::{LONG, SMALL, SWITCH, SWITCH_OF_THREAD};
 use super::work::Outcome;
 use std::task::{Poll, Waker};
 use std::time::{Duration, Instant};
@@ -33,7 +33,7 @@ impl Caller {
     fn switch(self) -> f64 {
         match self {
             Caller::Task => SWITCH,
-            Caller::Thread => 2.0 * SWITCH,
+            Caller::Thread => SWITCH_OF_THREAD,
         }
     }
 }

@@ -20,6 +20,9 @@ pub(super) const TINY: f64 = 10e-6;
 /// than this of is hashed by its caller at once too.
 pub(super) const SWITCH: f64 = 5e-6;
 
+/// The same for a thread.
+pub(super) const SWITCH_OF_THREAD: f64 = 2.0 * SWITCH;
+
 /// Seconds: what takes no longer than this alone may be hashed in a task, if no lanes would be had.
 pub(super) const SMALL: f64 = 250e-6;
 
@@ -27,7 +30,7 @@ pub(super) const SMALL: f64 = 250e-6;
 pub(super) const LONG: f64 = 2e-3;
 
 /// The same for the model checker, whose messages are short: bytes.
-const MODEL: (usize, usize) = (20, 200);
+const MODEL: (usize, usize, usize) = (20, 20, 200);
 
 #[derive(Debug, Default)]
 pub(super) struct Unlocked {
@@ -106,6 +109,8 @@ pub(super) struct Most {
     pub(super) at_once: usize,
     /// However many others there are.
     pub(super) tiny: usize,
+    /// The same for a thread that waits.
+    pub(super) tiny_for_thread: usize,
     /// If there are few others.
     pub(super) small: usize,
     /// Seconds that a byte takes.
@@ -126,15 +131,18 @@ impl Most {
 
     /// Of what takes so many seconds a byte, of which other callers' lanes would save so many.
     fn new(seconds: f64, saved: f64) -> Self {
-        let (tiny, small) = if cfg!(manyhash_shuttle) {
+        let (tiny, tiny_for_thread, small) = if cfg!(manyhash_shuttle) {
             MODEL
         } else {
             let small = SMALL / seconds;
-            let tiny = if saved > 0.0 { (SWITCH / saved).max(TINY / seconds) } else { TINY / seconds };
-            (tiny.min(small) as usize, small as usize)
+            let tiny = |switch: f64| {
+                let least = TINY / seconds;
+                (if saved > 0.0 { least.max(switch / saved) } else { least }).min(small) as usize
+            };
+            (tiny(SWITCH), tiny(SWITCH_OF_THREAD), small as usize)
         };
         let at_once = ((AT_ONCE / seconds) as usize).min(tiny);
-        Most { at_once, tiny, small, seconds }
+        Most { at_once, tiny, tiny_for_thread, small, seconds }
     }
 }
 

@@ -305,7 +305,7 @@ impl<B: AsRef<[u8]> + Send> Messages for Batch<B> {
             let mut digests = vec![Digest::default(); slices.len()];
             with_family!(algorithm, F, start => {
                 let lanes = || F::rows(rows).of(F::plan());
-                batch::fill_here(lanes, Prefix::none(start), &slices, &mut digests, |bytes| Digest::new(bytes, algorithm));
+                batch::fill_here(lanes, Prefix::none(*start), &slices, &mut digests, |bytes| Digest::new(bytes, algorithm));
             });
             digests
         });
