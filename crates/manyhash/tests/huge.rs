@@ -130,3 +130,61 @@ mod in_memory {
         check_memory();
     }
 }
+
+/// As many bytes as the kernels for short messages take, one fewer and one more, on every tier: beyond, the ends of messages
+/// are padded elsewhere. `head -c 268435455 /dev/zero | md5sum`, and so on.
+#[test]
+fn ends_beside_a_quarter_of_a_gib() {
+    const DUE: [(Algorithm, [&str; 3]); 5] = [
+        (
+            Algorithm::Md5,
+            [
+                "11049ccfce66d876d2620c8f53c3762f",
+                "1f5039e50bd66b290c56684d8550c6c2",
+                "db1f21c16a6188c59dd465b377432c1a",
+            ],
+        ),
+        (
+            Algorithm::Sha1,
+            [
+                "32b3f092eec7fa3142a1d0388f7278109104c552",
+                "7b91dbdc56c5781edf6c8847b4aa6965566c5c75",
+                "16f790e7be6400ab88fe0ecaa4161e075f3ffa18",
+            ],
+        ),
+        (
+            Algorithm::Sha224,
+            [
+                "cda35147ec0becc66d586f09671edca75e08890ad6a67a182b321c3f",
+                "b25205b939774de0c2b6d840c74f2874ee30bb2d12a26f72d3a32bf5",
+                "4a91005c64bbf99fc958e790267950e564102b2412ee1b495d83a920",
+            ],
+        ),
+        (
+            Algorithm::Sha256,
+            [
+                "27a96dec923fd3692eb0ea6fda07cecd6a84ccb3339c5bdca607e6773071b664",
+                "a6d72ac7690f53be6ae46ba88506bd97302a093f7108472bd9efc3cefda06484",
+                "da6ce8755151acd05195db67ebce3ee0fb5f4012e71e821cc5750f3304eaf41e",
+            ],
+        ),
+        (
+            Algorithm::Sha512,
+            [
+                "4268b3c5907d008d3db0699bd73c405440495de6f6ca3172cad2bdb47c4d9daea4a2409db54ad54a4b0ccec9235ec64d7fd03fa6e22a08d27a49dfd8a3d4623c",
+                "24078827a9a954d8be723eb76b658bf484146d67a47d6f660c72bc641e19a83e6c38099559e7ce76a9640d25f242d89f69e54fc235e1532804395aaf3fb3d671",
+                "819eb1fb03979a8b0a4fc0f5e9fc601e778af6f35290e09a9607a26bd93aa48e9c7b3361b8f357233898e2fa9434896df00bf8483971e4944eb49bb30e9ea14d",
+            ],
+        ),
+    ];
+    let chunk = vec![0; CHUNK];
+    for (algorithm, due) in DUE {
+        let mut stream = Stream::new(algorithm);
+        (0..255).for_each(|_| stream.update(&chunk));
+        stream.update(&chunk[1..]);
+        for due in due {
+            assert_eq!(stream.clone().finalize().to_hex(), due, "{algorithm}");
+            stream.update(&chunk[..1]);
+        }
+    }
+}
