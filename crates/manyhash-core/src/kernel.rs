@@ -1,7 +1,11 @@
 //! A kernel, one compression function compiled for one backend, and the states that it advances.
 
-use crate::algorithm::{Family, MAX_BLOCK_BYTES, State, StateBytes, padding};
-use crate::simd::PART;
+use crate::family::{Family, MAX_BLOCK_BYTES, State, StateBytes};
+use crate::padding::{self, PART};
+use crate::short::ShortKernel;
+use crate::vector::feed::{Order, Shuffled, Stage, Staged};
+use crate::vector::{Compress, Vector};
+use crate::word::{Array, Shape};
 use core::fmt;
 use core::mem::MaybeUninit;
 
@@ -12,12 +16,12 @@ pub const MAX_LANES: usize = 64;
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub struct LaneStates<F: Family> {
-    words: [[F::Word; MAX_LANES]; 8],
+    words: Array<F::State, [F::Word; MAX_LANES]>,
 }
 
 impl<F: Family> Default for LaneStates<F> {
     fn default() -> Self {
-        LaneStates { words: [[F::Word::default(); MAX_LANES]; 8] }
+        LaneStates { words: F::State::filled([F::Word::default(); MAX_LANES]) }
     }
 }
 
@@ -28,16 +32,20 @@ impl<F: Family> LaneStates<F> {
     /// If `lane` is not below [`MAX_LANES`].
     #[inline]
     pub fn get(&self, lane: usize) -> State<F> {
-        core::array::from_fn(|i| self.words[i][lane])
+        let mut state = F::State::filled(F::Word::default());
+        for (word, words) in state.as_mut().iter_mut().zip(self.words.as_ref()).take(F::STATE_WORDS) {
+            *word = words[lane];
+        }
+        state
     }
 
     /// Word `i` of every lane.
     pub(crate) fn row(&self, i: usize) -> &[F::Word; MAX_LANES] {
-        &self.words[i]
+        &self.words.as_ref()[i]
     }
 
     pub(crate) fn row_mut(&mut self, i: usize) -> &mut [F::Word; MAX_LANES] {
-        &mut self.words[i]
+        &mut self.words.as_mut()[i]
     }
 
     /// Replaces the state in one lane.
@@ -46,7 +54,7 @@ impl<F: Family> LaneStates<F> {
     /// If `lane` is not below [`MAX_LANES`].
     #[inline]
     pub fn set(&mut self, lane: usize, state: &State<F>) {
-        for (words, word) in self.words.iter_mut().zip(state).take(F::STATE_WORDS) {
+        for (words, word) in self.words.as_mut().iter_mut().zip(state.as_ref()).take(F::STATE_WORDS) {
             words[lane] = *word;
         }
     }
@@ -69,7 +77,7 @@ impl<F: Family> Columns<F> {
         unsafe { self.first.add(i * self.stride) }
     }
 
-    /// Whether they are one [`State`], whose eight words stand side by side.
+    /// Whether they are one [`State`], whose words stand side by side.
     #[inline(always)]
     pub(crate) fn is_one(&self) -> bool {
         self.stride == 1
@@ -79,8 +87,8 @@ impl<F: Family> Columns<F> {
     /// `lane` is one of the kernel's, and the states are still there.
     #[inline(always)]
     pub(crate) unsafe fn get(&self, lane: usize) -> State<F> {
-        let mut state = [F::Word::default(); 8];
-        for (i, word) in state.iter_mut().enumerate().take(F::STATE_WORDS) {
+        let mut state = F::State::filled(F::Word::default());
+        for (i, word) in state.as_mut().iter_mut().enumerate().take(F::STATE_WORDS) {
             // SAFETY: the caller's lane, and a word of a state.
             *word = unsafe { *self.word(i).add(lane) };
         }
@@ -91,7 +99,7 @@ impl<F: Family> Columns<F> {
     /// `lane` is one of the kernel's, and the states are still there.
     #[inline(always)]
     pub(crate) unsafe fn set(&self, lane: usize, state: &State<F>) {
-        for (i, word) in state.iter().enumerate().take(F::STATE_WORDS) {
+        for (i, word) in state.as_ref().iter().enumerate().take(F::STATE_WORDS) {
             // SAFETY: the caller's lane, and a word of a state.
             unsafe { *self.word(i).add(lane) = *word };
         }
@@ -106,7 +114,7 @@ pub struct Kernel<F: Family> {
 }
 
 /// # Safety
-/// `states` has the kernel's lanes, or, where it [`is_one`](Columns::is_one), all eight words of a [`State`]; `messages`
+/// `states` has the kernel's lanes, or, where it [`is_one`](Columns::is_one), all words of a [`State`]; `messages`
 /// has as many slices, each of at least `blocks` blocks, at least one; the CPU has the kernel's instructions.
 pub(crate) type Run<F> = unsafe fn(states: Columns<F>, messages: &[&[u8]], blocks: usize);
 
@@ -133,7 +141,7 @@ impl<F: Family> Kernel<F> {
         Kernel { name, lanes, run }
     }
 
-    /// What it is made of: the instructions and the lanes, such as `avx512, two groups`.
+    /// What it is made of: the instructions and the lanes, such as `avx512-x2`: an identifier that stays the same.
     pub fn name(&self) -> &'static str {
         self.name
     }
@@ -160,7 +168,7 @@ impl<F: Family> Kernel<F> {
             return;
         }
         // Not a pointer into the first row: it reaches the later ones as well.
-        let first = states.words.as_flattened_mut()[first..].as_mut_ptr();
+        let first = states.words.as_mut().as_flattened_mut()[first..].as_mut_ptr();
         let columns = Columns { first, stride: MAX_LANES };
         if messages.len() == self.lanes {
             // SAFETY: `first` and the messages' number and lengths were checked above; a `Kernel` only exists where
@@ -184,7 +192,7 @@ impl<F: Family> Kernel<F> {
         let bytes = blocks.checked_mul(F::BLOCK_BYTES).expect("a message fits in memory");
         assert!(message.len() >= bytes, "the message is shorter than its blocks");
         if blocks != 0 {
-            let columns = Columns { first: state.as_mut_ptr(), stride: 1 };
+            let columns = Columns { first: state.as_mut().as_mut_ptr(), stride: 1 };
             // SAFETY: one lane, whose message's length was checked above; a `Kernel` only exists where the CPU has
             // its instructions.
             unsafe { (self.run)(columns, &[message], blocks) }
@@ -208,7 +216,7 @@ impl<F: Family> Kernel<F> {
         for (to, part) in padded.0.iter_mut().zip(padding::parts::<F>(end, length)) {
             to.write(part);
         }
-        // SAFETY: so many bytes are whole parts, no more than there are, and each of them was written.
+        // SAFETY: so many bytes are in whole parts, no more than there are, and each of them was written.
         let padded = unsafe { core::slice::from_raw_parts(padded.0.as_ptr().cast(), bytes) };
         let mut state = *state;
         self.compress_one(&mut state, padded, bytes / F::BLOCK_BYTES);
@@ -220,26 +228,120 @@ impl<F: Family> Kernel<F> {
 #[derive(Clone, Debug)]
 pub struct KernelSet<F: Family> {
     kernels: [Option<Kernel<F>>; MAX_KERNELS],
+    short: [Option<ShortKernel<F>>; MAX_KERNELS],
 }
 
 const MAX_KERNELS: usize = 10;
 
 impl<F: Family> Default for KernelSet<F> {
     fn default() -> Self {
-        KernelSet { kernels: [None; MAX_KERNELS] }
+        KernelSet { kernels: [None; MAX_KERNELS], short: [None; MAX_KERNELS] }
     }
 }
 
 impl<F: Family> KernelSet<F> {
-    /// Every kernel of the set.
+    /// Every kernel that advances states by whole blocks.
     pub fn iter(&self) -> impl Iterator<Item = Kernel<F>> + '_ {
         self.kernels.iter().copied().flatten()
     }
 
-    pub(crate) fn extend(&mut self, kernels: impl IntoIterator<Item = Kernel<F>>) {
-        for kernel in kernels {
-            let free = self.kernels.iter_mut().find(|slot| slot.is_none());
-            *free.expect("MAX_KERNELS counts every kernel of a family") = Some(kernel);
-        }
+    /// Every kernel for whole short messages.
+    pub fn short(&self) -> impl Iterator<Item = ShortKernel<F>> + '_ {
+        self.short.iter().copied().flatten()
+    }
+
+    pub(crate) fn add(&mut self, kernel: Kernel<F>) {
+        let free = self.kernels.iter_mut().find(|slot| slot.is_none());
+        *free.expect("MAX_KERNELS counts every kernel of a family") = Some(kernel);
+    }
+
+    pub(crate) fn add_both(&mut self, (kernel, short): (Kernel<F>, ShortKernel<F>)) {
+        self.add(kernel);
+        let free = self.short.iter_mut().find(|slot| slot.is_none());
+        *free.expect("MAX_KERNELS counts every kernel of a family") = Some(short);
+    }
+}
+
+/// Advances the lanes of one vector, whose blocks are shuffled as they are loaded; compiled into each entry of
+/// [`crate::tier`].
+///
+/// # Safety
+/// That of [`Run`], for `V::LANES` lanes.
+#[inline(always)]
+pub(crate) unsafe fn run<F: Compress, V: Vector<Word = F::Word>>(
+    proof: V::Proof,
+    states: Columns<F>,
+    messages: &[&[u8]],
+    blocks: usize,
+) {
+    // SAFETY: `states` has the vector's lanes.
+    let mut state = unsafe { load(proof, &states) };
+    for block in 0..blocks {
+        // SAFETY: there is a message for each lane, and each is `blocks` blocks long.
+        let (feed, words) = unsafe {
+            let feed = Shuffled::<V, F::Block>::new(messages.as_ptr(), block * F::BLOCK_BYTES);
+            (feed, feed.words(proof, F::BIG_ENDIAN))
+        };
+        F::compress(proof, &mut state, words, feed);
+    }
+    // SAFETY: `states` has the vector's lanes.
+    unsafe { store::<F, V>(state, &states) };
+}
+
+/// Advances the lanes of one vector, whose blocks are staged; compiled into an entry of [`crate::tier`].
+///
+/// # Safety
+/// That of [`Run`], for `V::LANES` lanes.
+#[inline(always)]
+pub(crate) unsafe fn run_staged<F: Compress, V: Stage<Word = F::Word>>(
+    proof: V::Proof,
+    states: Columns<F>,
+    messages: &[&[u8]],
+    blocks: usize,
+) {
+    // SAFETY: `states` has the vector's lanes.
+    let mut state = unsafe { load(proof, &states) };
+    let mut rows = F::Block::filled(V::splat(proof, F::Word::default()));
+    let rows: *mut V = rows.as_mut().as_mut_ptr();
+    let order = if F::BIG_ENDIAN { Order::Swapped } else { Order::Pairs };
+    // SAFETY: there is a message for each lane, and each is `blocks` blocks long, at least one; a row for each word.
+    let first = unsafe { Staged::<V, F::Block>::new(messages.as_ptr(), 0, rows, order) };
+    first.stage_all(proof);
+    // From here on the rows' contents are unknown to the compiler. Knowing the first block's, it would carry all words from
+    // block to block in registers, which are too few.
+    let rows = core::hint::black_box(rows);
+    for block in 0..blocks {
+        // After the last block comes none, and it is staged once more.
+        let next = (block + 1).min(blocks - 1);
+        // SAFETY: as above; every share was staged, above or in the rounds of the block before.
+        let (feed, words) = unsafe {
+            let feed = Staged::<V, F::Block>::new(messages.as_ptr(), next * F::BLOCK_BYTES, rows, order);
+            (feed, feed.words(proof))
+        };
+        F::compress(proof, &mut state, words, feed);
+    }
+    // SAFETY: `states` has the vector's lanes.
+    unsafe { store::<F, V>(state, &states) };
+}
+
+/// # Safety
+/// `states` has a word for each of the vector's lanes.
+#[inline(always)]
+unsafe fn load<F: Compress, V: Vector<Word = F::Word>>(proof: V::Proof, states: &Columns<F>) -> Array<F::State, V> {
+    let mut state = F::State::filled(V::splat(proof, F::Word::default()));
+    for (i, state) in state.as_mut().iter_mut().enumerate().take(F::STATE_WORDS) {
+        // SAFETY: the caller's lanes, and a word of a state.
+        *state = unsafe { V::load(proof, states.word(i)) };
+    }
+    state
+}
+
+/// # Safety
+/// `states` has a word for each of the vector's lanes.
+#[inline(always)]
+unsafe fn store<F: Compress, V: Vector<Word = F::Word>>(state: Array<F::State, V>, states: &Columns<F>) {
+    for (i, state) in state.as_ref().iter().enumerate().take(F::STATE_WORDS) {
+        // SAFETY: the caller's lanes, and a word of a state.
+        unsafe { state.store(states.word(i)) };
     }
 }

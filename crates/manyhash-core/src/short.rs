@@ -3,10 +3,12 @@
 //! A message of a block or two is over before a lane has warmed up, so that what is around the rounds counts as much as
 //! they do: padding, turning rows into lanes and states into digests. Here all of it is done in vectors.
 
-use crate::algorithm::{Compress, Family, MAX_DIGEST_BYTES, State, StateBytes};
+use crate::family::{Family, MAX_BLOCK_BYTES, MAX_DIGEST_BYTES, State, StateBytes};
 use crate::kernel::{LaneStates, MAX_LANES};
-use crate::simd::feed::Idle;
-use crate::simd::{BLOCK_WORDS, LINE, PART, Vector, Word};
+use crate::padding::{PART, Padding};
+use crate::vector::feed::Idle;
+use crate::vector::{Compress, LINE, Vector};
+use crate::word::{Shape, Word};
 use core::fmt;
 use core::mem::MaybeUninit;
 
@@ -19,8 +21,8 @@ pub struct ShortKernel<F: Family> {
 }
 
 /// # Safety
-/// `words` is at least 1 and at most `F::STATE_WORDS`; the CPU has the kernel's instructions.
-pub(crate) type Iterate<F> = unsafe fn(chains: &mut Chains<F>, words: usize, iterations: u32);
+/// `bytes` is at least 1 and at most those of `F::STATE_WORDS` words, less than a block's; the CPU has the kernel's instructions.
+pub(crate) type Iterate<F> = unsafe fn(chains: &mut Chains<F>, bytes: usize, iterations: u32);
 
 /// # Safety
 /// `messages` are a whole number of times the kernel's lanes, each padded to `blocks` blocks; `digests` is writable for as
@@ -91,7 +93,7 @@ impl<F: Family> ShortKernel<F> {
         assert!(before < MAX_SHORT_BYTES && first.len() < MAX_SHORT_BYTES - before, "the messages are short");
         let blocks = F::final_blocks(first.len());
         // Lengths that are padded to so many blocks.
-        let most = blocks * F::BLOCK_BYTES - 1 - F::LENGTH_BYTES;
+        let most = blocks * F::BLOCK_BYTES - F::PADDING_BYTES;
         let least = (most + 1).saturating_sub(F::BLOCK_BYTES);
         // Without a branch for each: in the usual case none differs. A difference below 0 has the highest bit.
         let below = messages
@@ -137,7 +139,7 @@ impl<F: Family> ShortKernel<F> {
         assert!(before.is_multiple_of(F::BLOCK_BYTES), "only whole blocks can precede a message");
         assert!(before < MAX_SHORT_BYTES && message.len() < MAX_SHORT_BYTES - before, "the message is short");
         let blocks = F::final_blocks(message.len());
-        let row = row_bytes(F::STATE_WORDS * F::Word::BYTES);
+        let row = row_bytes(F::STATE_WORDS * F::Word::BYTES).min(MAX_DIGEST_BYTES);
         // Each byte is stored once. CPUs that guess which store a load will read from take the zeros for the digest where
         // both are stored, and then do much of the work again.
         let mut digest = MaybeUninit::<StateBytes>::uninit();
@@ -195,20 +197,17 @@ impl<F: Family> ShortKernel<F> {
     /// exclusive-ored to the sum. Of lanes that are not in use the outcome means nothing.
     ///
     /// # Panics
-    /// If `bytes`, which a tag has, are no whole number of words, or none, or more than a state has.
+    /// If `bytes`, which a tag has, are none, or more than a digest can have.
     pub fn iterate(&self, chains: &mut Chains<F>, bytes: usize, iterations: u32) {
-        let words = bytes / F::Word::BYTES;
-        assert!(
-            bytes.is_multiple_of(F::Word::BYTES) && (1..=F::STATE_WORDS).contains(&words),
-            "a tag is of some words"
-        );
-        // SAFETY: as many words as a state has at the most; a `ShortKernel` only exists where the CPU has its
+        let most = (F::STATE_WORDS * F::Word::BYTES).min(MAX_DIGEST_BYTES);
+        assert!((1..=most).contains(&bytes), "a tag has at least a byte, and no more than a digest");
+        // SAFETY: as many bytes as a digest has at the most; a `ShortKernel` only exists where the CPU has its
         // instructions.
-        unsafe { (self.iterate)(chains, words, iterations) }
+        unsafe { (self.iterate)(chains, bytes, iterations) }
     }
 }
 
-/// Iterates chains in the lanes of one vector; compiled into each entry of [`crate::backend`].
+/// Iterates chains in the lanes of one vector; compiled into each entry of [`crate::tier`].
 ///
 /// # Safety
 /// That of [`Iterate`], for `V::LANES` lanes.
@@ -216,75 +215,58 @@ impl<F: Family> ShortKernel<F> {
 pub(crate) unsafe fn iterate<F: Compress, V: Vector<Word = F::Word>>(
     proof: V::Proof,
     chains: &mut Chains<F>,
-    words: usize,
+    bytes: usize,
     iterations: u32,
 ) {
-    let zero = V::splat(proof, F::Word::default());
-    let (mut inner, mut outer, mut tags, mut sums) = ([zero; 8], [zero; 8], [zero; 8], [zero; 8]);
-    for i in 0..F::STATE_WORDS {
-        // SAFETY: a row has a word for each lane of any vector.
-        unsafe {
-            inner[i] = V::load(proof, chains.inner.row(i).as_ptr());
-            outer[i] = V::load(proof, chains.outer.row(i).as_ptr());
-            tags[i] = V::load(proof, chains.tags.row(i).as_ptr());
-            sums[i] = V::load(proof, chains.sums.row(i).as_ptr());
+    let load = |states: &LaneStates<F>| {
+        let mut state = F::State::filled(V::splat(proof, F::Word::default()));
+        for (i, word) in state.as_mut().iter_mut().enumerate().take(F::STATE_WORDS) {
+            // SAFETY: a row has a word for each lane of any vector.
+            *word = unsafe { V::load(proof, states.row(i).as_ptr()) };
         }
-    }
-    // A tag as the only block of a message after the key's: the bit 1, and the length of both.
-    let mut padding = [zero; BLOCK_WORDS];
-    padding[words] =
-        V::splat(proof, if F::BIG_ENDIAN { F::Word::from(0x80).swap_bytes() } else { F::Word::from(0x80) });
-    let bits = V::splat(proof, F::Word::from(((F::BLOCK_BYTES + words * F::Word::BYTES) * 8) as u32));
-    padding[if F::BIG_ENDIAN { 15 } else { 14 }] = bits;
+        state
+    };
+    let (inner, outer) = (load(&chains.inner), load(&chains.outer));
+    let (mut tags, mut sums) = (load(&chains.tags), load(&chains.sums));
+
+    // A tag as the only block of a message after the key's. Of the last word of a tag some bytes may not be its own.
+    let last = (bytes - 1) / F::Word::BYTES;
+    let (mut padded, mut kept) = ([0; 2 * MAX_BLOCK_BYTES], [0; MAX_DIGEST_BYTES]);
+    F::pad(&kept[..bytes], (F::BLOCK_BYTES + bytes) as u128, &mut padded);
+    kept[..bytes].fill(0xFF);
+    let word = |bytes: &[u8], i: usize| {
+        let word = F::Word::read(F::BIG_ENDIAN, &bytes[i * F::Word::BYTES..(i + 1) * F::Word::BYTES]);
+        V::splat(proof, word)
+    };
+    let mut block = F::Block::filled(V::splat(proof, F::Word::default()));
+    block.as_mut().iter_mut().enumerate().for_each(|(i, block)| *block = word(&padded, i));
+    let kept = word(&kept, last);
+    let padding = block.as_ref()[last];
     for _ in 0..iterations {
         for key in [&inner, &outer] {
-            let mut block = padding;
-            block[..words].copy_from_slice(&tags[..words]);
+            let words = block.as_mut();
+            words[..last].copy_from_slice(&tags.as_ref()[..last]);
+            words[last] = tags.as_ref()[last].and(kept).or(padding);
             tags = *key;
             F::compress(proof, &mut tags, block, Idle);
         }
-        for (sum, tag) in sums.iter_mut().zip(tags) {
-            *sum = sum.xor(tag);
+        for (sum, tag) in sums.as_mut().iter_mut().zip(tags.as_ref()) {
+            *sum = sum.xor(*tag);
         }
     }
     for i in 0..F::STATE_WORDS {
         // SAFETY: as above.
         unsafe {
-            tags[i].store(chains.tags.row_mut(i).as_mut_ptr());
-            sums[i].store(chains.sums.row_mut(i).as_mut_ptr());
+            tags.as_ref()[i].store(chains.tags.row_mut(i).as_mut_ptr());
+            sums.as_ref()[i].store(chains.sums.row_mut(i).as_mut_ptr());
         }
     }
 }
 
-/// The short kernels of one family on one backend, no two of one name.
-#[derive(Clone, Debug)]
-pub struct ShortKernelSet<F: Family> {
-    kernels: [Option<ShortKernel<F>>; MAX_KERNELS],
-}
+/// Words of a block in whole lines at the most: three lines of 8 words.
+const MAX_LINE_WORDS: usize = 24;
 
-const MAX_KERNELS: usize = 5;
-
-impl<F: Family> Default for ShortKernelSet<F> {
-    fn default() -> Self {
-        ShortKernelSet { kernels: [None; MAX_KERNELS] }
-    }
-}
-
-impl<F: Family> ShortKernelSet<F> {
-    /// Every kernel of the set.
-    pub fn iter(&self) -> impl Iterator<Item = ShortKernel<F>> + '_ {
-        self.kernels.iter().copied().flatten()
-    }
-
-    pub(crate) fn extend(&mut self, kernels: impl IntoIterator<Item = ShortKernel<F>>) {
-        for kernel in kernels {
-            let free = self.kernels.iter_mut().find(|slot| slot.is_none());
-            *free.expect("MAX_KERNELS counts every kernel of a family") = Some(kernel);
-        }
-    }
-}
-
-/// Hashes messages in the lanes of one vector; compiled into each entry of [`crate::backend`].
+/// Hashes messages in the lanes of one vector; compiled into each entry of [`crate::tier`].
 ///
 /// # Safety
 /// That of [`Run`], for `V::LANES` lanes.
@@ -298,15 +280,17 @@ pub(crate) unsafe fn run<F: Compress, V: Vector<Word = F::Word>>(
     digests: *mut u8,
     width: usize,
 ) {
-    // A block for each lane is as many bytes as a block of vectors.
-    let mut padded = MaybeUninit::<[V; BLOCK_WORDS]>::uninit();
+    // A block of whole lines for each lane.
+    let mut padded = MaybeUninit::<[V; MAX_LINE_WORDS]>::uninit();
     let padded: *mut u8 = padded.as_mut_ptr().cast();
-    let row = |lane: usize| core::ptr::slice_from_raw_parts(padded.wrapping_add(lane * F::BLOCK_BYTES), F::BLOCK_BYTES);
+    let pitch = F::BLOCK_BYTES.next_multiple_of(LINE);
+    const { assert!(F::BLOCK_BYTES.next_multiple_of(LINE) / F::Word::BYTES <= MAX_LINE_WORDS) };
+    let row = |lane: usize| core::ptr::slice_from_raw_parts(padded.wrapping_add(lane * pitch), F::BLOCK_BYTES);
     let rows: [*const [u8]; MAX_LANES] = core::array::from_fn(|lane| row(lane.min(V::LANES - 1)));
     let mut bits = [F::Word::default(); MAX_LANES];
     let mut left = [0; MAX_LANES];
     // The words of a digest that there is room for.
-    let digest_words = F::STATE_WORDS.min(width / F::Word::BYTES);
+    let digest_words = F::STATE_WORDS.min(width.min(MAX_DIGEST_BYTES) / F::Word::BYTES);
 
     for (group, messages) in messages.chunks_exact(V::LANES).enumerate() {
         let (mut shortest, mut longest) = (usize::MAX, 0);
@@ -316,23 +300,23 @@ pub(crate) unsafe fn run<F: Compress, V: Vector<Word = F::Word>>(
             shortest = shortest.min(message.len());
             longest = longest.max(message.len());
         }
-        // Messages of one length that needs no bytes put together: the usual keys, digests and pairs of them.
-        let whole_parts = shortest == longest && shortest.is_multiple_of(PART);
-        let mut state = [V::splat(proof, F::Word::default()); 8];
-        for (state, word) in state.iter_mut().zip(start).take(F::STATE_WORDS) {
+        let mut state = F::State::filled(V::splat(proof, F::Word::default()));
+        for (state, word) in state.as_mut().iter_mut().zip(start.as_ref()).take(F::STATE_WORDS) {
             *state = V::splat(proof, *word);
         }
         for block in 0..blocks {
             let at = block * F::BLOCK_BYTES;
-            let mut words = if whole_parts || shortest >= at + F::BLOCK_BYTES {
-                let mut rest = [F::Word::default(); BLOCK_WORDS];
-                if whole_parts && (at..at + F::BLOCK_BYTES).contains(&shortest) {
-                    // The bit 1, in the order of the message's bytes.
-                    rest[(shortest - at) / F::Word::BYTES] = F::Word::from(0x80);
+            let bytes = shortest.saturating_sub(at).min(F::BLOCK_BYTES);
+            // Messages of one length that needs no bytes put together: the usual keys, digests and pairs of them.
+            let whole_parts = shortest == longest && bytes.is_multiple_of(PART);
+            let mut block_words = if whole_parts || bytes == F::BLOCK_BYTES {
+                let mut rest = F::Block::filled(F::Word::default());
+                if (at..at + F::BLOCK_BYTES).contains(&shortest) {
+                    // In the order of the message's bytes.
+                    rest.as_mut()[bytes / F::Word::BYTES] = F::Word::from(F::PADDING.first().into());
                 }
-                let bytes = shortest.saturating_sub(at).min(F::BLOCK_BYTES);
-                // SAFETY: the messages have so many bytes, whole parts of them.
-                unsafe { V::load_block(proof, messages.as_ptr(), at, bytes, &rest) }
+                // SAFETY: the messages have so many bytes, whole parts of them or a block.
+                unsafe { V::load_block::<F::Block>(proof, messages.as_ptr(), at, bytes, &rest) }
             } else {
                 for at_line in (0..F::BLOCK_BYTES).step_by(LINE) {
                     let at = at + at_line;
@@ -342,33 +326,45 @@ pub(crate) unsafe fn run<F: Compress, V: Vector<Word = F::Word>>(
                     for (lane, message) in messages.iter().enumerate() {
                         let from = message.as_ptr().wrapping_add(at);
                         // SAFETY: so many bytes are left; each lane has a block of lines among the padded ones.
-                        unsafe { V::pad(proof, from, left[lane], padded.add(lane * F::BLOCK_BYTES + at_line)) };
+                        unsafe {
+                            V::pad(proof, from, left[lane], F::PADDING.first(), padded.add(lane * pitch + at_line))
+                        };
                     }
                 }
-                let none = [F::Word::default(); BLOCK_WORDS];
+                let none = F::Block::filled(F::Word::default());
                 // SAFETY: a block of each lane was padded. As references they are used only within these lines, where
                 // nobody writes to what they refer to.
-                unsafe { V::load_block(proof, rows.as_ptr().cast(), 0, F::BLOCK_BYTES, &none) }
+                unsafe { V::load_block::<F::Block>(proof, rows.as_ptr().cast(), 0, F::BLOCK_BYTES, &none) }
             };
+            let words = block_words.as_mut();
             if F::BIG_ENDIAN {
-                for word in &mut words {
+                for word in words.iter_mut() {
                     *word = word.swap_bytes();
                 }
             }
             if block + 1 == blocks {
-                // FIPS 180-4, 5.1 and RFC 1321, 3.2: the length in two words, of which the upper one is 0.
-                // SAFETY: there are bits for more lanes than any vector has.
-                words[if F::BIG_ENDIAN { 15 } else { 14 }] = unsafe { V::load(proof, bits.as_ptr()) };
+                match F::PADDING {
+                    // FIPS 180-4, 5.1 and RFC 1321, 3.2: the length in two words, of which the upper one is 0.
+                    Padding::Length => {
+                        let lower = F::Block::COUNT - if F::BIG_ENDIAN { 1 } else { 2 };
+                        // SAFETY: there are bits for more lanes than any vector has.
+                        words[lower] = unsafe { V::load(proof, bits.as_ptr()) };
+                    }
+                    Padding::Sponge { .. } => {
+                        let end = V::splat(proof, F::Word::from_low_bits(0x80 << (8 * (F::Word::BYTES - 1))));
+                        words[F::Block::COUNT - 1] = words[F::Block::COUNT - 1].xor(end);
+                    }
+                }
             }
-            F::compress(proof, &mut state, words, Idle);
+            F::compress(proof, &mut state, block_words, Idle);
         }
-        if F::BIG_ENDIAN {
-            for state in &mut state {
-                *state = state.swap_bytes();
-            }
+        // The words of the longest digest; behind those that the family has, any.
+        let mut words = [state.as_ref()[0]; 8];
+        for (word, state) in words.iter_mut().zip(state.as_ref()) {
+            *word = if F::BIG_ENDIAN { state.swap_bytes() } else { *state };
         }
         // SAFETY: the caller's rows are as many as its messages, and each has `width` bytes, a multiple of 16, for the
         // words that fit in them.
-        unsafe { V::store_rows(&state, digest_words, digests.add(group * V::LANES * width), width) };
+        unsafe { V::store_rows(&words, digest_words, digests.add(group * V::LANES * width), width) };
     }
 }

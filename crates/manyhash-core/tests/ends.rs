@@ -1,8 +1,9 @@
 //! The ends of messages, alone and in lanes: every length and any bytes, nothing read that is not the message's.
 
-use manyhash_core::algorithm::MAX_BLOCK_BYTES;
+use manyhash_core::family::{Family, MAX_BLOCK_BYTES, MAX_DIGEST_BYTES};
+use manyhash_core::padding::Padding;
 use manyhash_core::short::MAX_SHORT_BYTES;
-use manyhash_core::{Backend, Family, Kernel, Md5, Sha1, Sha256, Sha512, State, Word};
+use manyhash_core::{Backend, Kernel, Kernels, State, Word};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Any bytes: SplitMix64, by S. Vigna.
@@ -16,9 +17,9 @@ impl Noise {
         z ^ (z >> 31)
     }
 
-    fn state<F: Family>(&mut self) -> State<F> {
-        let mut state = State::<F>::default();
-        for word in state.iter_mut().take(F::STATE_WORDS) {
+    fn state<F: Kernels>(&mut self) -> State<F> {
+        let mut state = F::zero();
+        for word in state.as_mut().iter_mut().take(F::STATE_WORDS) {
             *word = F::Word::read(true, &self.next().to_le_bytes()[..F::Word::BYTES]);
         }
         state
@@ -83,26 +84,32 @@ impl Fenced {
     }
 }
 
-fn portable<F: Family>() -> Kernel<F> {
+fn portable<F: Kernels>() -> Kernel<F> {
     let backend = Backend::named("portable").expect("every CPU has it");
     F::kernels(backend).iter().find(|kernel| kernel.lanes() == 1).expect("a kernel of one lane")
 }
 
 /// The digest of a message's end by padding that a reader can check, and the plainest kernel.
-fn due<F: Family>(start: &State<F>, end: &[u8], length: u128) -> Vec<u8> {
-    let mut padded = [end, &[0x80]].concat();
-    while padded.len() % F::BLOCK_BYTES != F::BLOCK_BYTES - F::LENGTH_BYTES {
+fn due<F: Kernels>(start: &State<F>, end: &[u8], length: u128) -> Vec<u8> {
+    let (first, field) = match F::PADDING {
+        Padding::Length => (0x80, 2 * F::Word::BYTES),
+        Padding::Sponge { first } => (first, 0),
+    };
+    let mut padded = [end, &[first]].concat();
+    while (padded.len() + field) % F::BLOCK_BYTES != 0 {
         padded.push(0);
     }
     let bits = length.wrapping_mul(8);
-    if F::BIG_ENDIAN {
-        padded.extend_from_slice(&bits.to_be_bytes()[16 - F::LENGTH_BYTES..]);
+    if field == 0 {
+        *padded.last_mut().expect("a block") |= 0x80;
+    } else if F::BIG_ENDIAN {
+        padded.extend_from_slice(&bits.to_be_bytes()[16 - field..]);
     } else {
-        padded.extend_from_slice(&bits.to_le_bytes()[..F::LENGTH_BYTES]);
+        padded.extend_from_slice(&bits.to_le_bytes()[..field]);
     }
     let mut state = *start;
     portable::<F>().compress_one(&mut state, &padded, padded.len() / F::BLOCK_BYTES);
-    F::digest(&state)[..F::STATE_WORDS * F::Word::BYTES].to_vec()
+    F::digest(&state)[..(F::STATE_WORDS * F::Word::BYTES).min(MAX_DIGEST_BYTES)].to_vec()
 }
 
 /// So many bytes at either end of the page, and in its midst, where no word is aligned.
@@ -117,19 +124,19 @@ fn panics<T>(action: impl FnOnce() -> T) -> bool {
 /// Calls a generic function with every family.
 macro_rules! each_family {
     ($test:ident) => {
-        $test::<Md5>();
-        $test::<Sha1>();
-        $test::<Sha256>();
-        $test::<Sha512>();
+        manyhash_core::families!(each_family $test @)
+    };
+    ($test:ident @ $($family:ident $($arch:literal $module:ident::$file:ident)*;)*) => {
+        $($test::<manyhash_core::$family>();)*
     };
 }
 
 #[test]
 fn short_messages_alone() {
-    fn test<F: Family>() {
+    fn test<F: Kernels>() {
         let (mut fenced, mut noise) = (Fenced::new(), Noise(2));
         let bytes = &*fenced.bytes();
-        let kernels = Backend::available().flat_map(|backend| F::short_kernels(backend).iter().collect::<Vec<_>>());
+        let kernels = Backend::available().flat_map(|backend| F::kernels(backend).short().collect::<Vec<_>>());
         let (alone, several): (Vec<_>, Vec<_>) = kernels.partition(|kernel| kernel.lanes() == 1);
         for kernel in alone {
             for length in (0..=300).chain([4095, 4096]) {
@@ -143,14 +150,14 @@ fn short_messages_alone() {
                     }
                 }
             }
-            let start = State::<F>::default();
+            let start = F::zero();
             assert!(panics(|| kernel.hash_one(&start, 1, b"")), "no whole block before");
             assert!(panics(|| kernel.hash_one(&start, MAX_SHORT_BYTES, b"")), "too many before");
             let before = MAX_SHORT_BYTES - F::BLOCK_BYTES;
             assert!(panics(|| kernel.hash_one(&start, before, &bytes[..F::BLOCK_BYTES])), "too many together");
         }
         for kernel in several {
-            assert!(panics(|| kernel.hash_one(&State::<F>::default(), 0, b"")), "`{}` has lanes", kernel.name());
+            assert!(panics(|| kernel.hash_one(&F::zero(), 0, b"")), "`{}` has lanes", kernel.name());
         }
     }
     each_family!(test);
@@ -158,10 +165,10 @@ fn short_messages_alone() {
 
 #[test]
 fn ends_of_messages_alone() {
-    fn test<F: Family>() {
+    fn test<F: Kernels>() {
         let (mut fenced, mut noise) = (Fenced::new(), Noise(3));
         let bytes = &*fenced.bytes();
-        let most = 2 * MAX_BLOCK_BYTES - 1 - F::LENGTH_BYTES;
+        let most = 2 * MAX_BLOCK_BYTES / F::BLOCK_BYTES * F::BLOCK_BYTES - F::PADDING_BYTES;
         for backend in Backend::available() {
             for kernel in F::kernels(backend).iter().filter(|kernel| kernel.lanes() == 1) {
                 for length in 0..=most {
@@ -175,7 +182,7 @@ fn ends_of_messages_alone() {
                         }
                     }
                 }
-                assert!(panics(|| kernel.finish_one(&State::<F>::default(), &bytes[..=most], 0)), "too long");
+                assert!(panics(|| kernel.finish_one(&F::zero(), &bytes[..=most], 0)), "too long");
             }
         }
     }
@@ -185,11 +192,11 @@ fn ends_of_messages_alone() {
 /// Every width of rows, and rows at either end of a page as well.
 #[test]
 fn short_messages_in_lanes() {
-    fn test<F: Family>() {
+    fn test<F: Kernels>() {
         let (mut fenced, mut noise, mut rows) = (Fenced::new(), Noise(4), Fenced::new());
         let (bytes, rows) = (&*fenced.bytes(), rows.bytes());
         for backend in Backend::available() {
-            for kernel in F::short_kernels(backend).iter() {
+            for kernel in F::kernels(backend).short() {
                 let lanes = kernel.lanes();
                 for (length, width) in (0..=140).flat_map(|length| [16, 32, 48, 64, 80].map(|width| (length, width))) {
                     let start = noise.state::<F>();
@@ -218,7 +225,7 @@ fn short_messages_in_lanes() {
 /// Whole blocks at either end of a page, of any bytes, through every kernel.
 #[test]
 fn whole_blocks_at_the_ends_of_pages() {
-    fn test<F: Family>() {
+    fn test<F: Kernels>() {
         let (mut fenced, mut noise) = (Fenced::new(), Noise(5));
         let bytes = &*fenced.bytes();
         for backend in Backend::available() {
@@ -235,8 +242,13 @@ fn whole_blocks_at_the_ends_of_pages() {
                     for (lane, (start, message)) in starts.iter().zip(&messages).enumerate() {
                         let mut due = *start;
                         portable::<F>().compress_one(&mut due, message, blocks);
-                        let (state, due) = (states.get(lane), &due[..F::STATE_WORDS]);
-                        assert_eq!(state[..F::STATE_WORDS], *due, "{backend}, `{}`: lane {lane}", kernel.name());
+                        let (state, due) = (states.get(lane), &due.as_ref()[..F::STATE_WORDS]);
+                        assert_eq!(
+                            state.as_ref()[..F::STATE_WORDS],
+                            *due,
+                            "{backend}, `{}`: lane {lane}",
+                            kernel.name()
+                        );
                     }
                 }
             }

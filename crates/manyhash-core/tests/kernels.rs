@@ -5,6 +5,7 @@ mod common;
 
 use common::{Lanes, expected, kernels};
 use manyhash_core::Algorithm;
+use manyhash_core::family::MAX_BLOCK_BYTES;
 use manyhash_core::kernel::MAX_LANES;
 use proptest::prelude::*;
 use std::ops::Range;
@@ -61,7 +62,7 @@ impl Group {
 
 #[test]
 fn names_differ_within_a_backend() {
-    for algorithm in Algorithm::ALL {
+    for algorithm in Algorithm::ALL.iter().copied() {
         let kernels = kernels(algorithm);
         assert!(!kernels.is_empty(), "{algorithm}");
         for (i, kernel) in kernels.iter().enumerate() {
@@ -74,7 +75,7 @@ fn names_differ_within_a_backend() {
 
 #[test]
 fn every_length_to_four_blocks_and_edges_beyond() {
-    for algorithm in Algorithm::ALL {
+    for algorithm in Algorithm::ALL.iter().copied() {
         let block = algorithm.block_bytes();
         let edges = [5, 8, 17, 64].into_iter().flat_map(|blocks| blocks * block - 1..=blocks * block + 1);
         let groups: Vec<Group> = (0..=4 * block).chain(edges).map(|length| Group::new(algorithm, |_| length)).collect();
@@ -90,7 +91,7 @@ fn every_length_to_four_blocks_and_edges_beyond() {
 /// Equal numbers of whole blocks, but tails of any length, some of which need two more blocks and some one.
 #[test]
 fn tails_of_every_length_together() {
-    for algorithm in Algorithm::ALL {
+    for algorithm in Algorithm::ALL.iter().copied() {
         let block = algorithm.block_bytes();
         let groups = (0..block).step_by(5).flat_map(|tail| [0, 3].map(|blocks| (tail, blocks)));
         let groups: Vec<Group> = groups
@@ -107,7 +108,7 @@ fn tails_of_every_length_together() {
 
 #[test]
 fn fewer_messages_than_lanes() {
-    for algorithm in Algorithm::ALL {
+    for algorithm in Algorithm::ALL.iter().copied() {
         let block = algorithm.block_bytes();
         let groups = [0, 1, block - 1, block, 3 * block + 7].map(|length| Group::new(algorithm, |_| length));
         for mut kernel in kernels(algorithm) {
@@ -122,7 +123,7 @@ fn fewer_messages_than_lanes() {
 
 #[test]
 fn messages_at_any_alignment() {
-    for algorithm in Algorithm::ALL {
+    for algorithm in Algorithm::ALL.iter().copied() {
         let group = Group::new(algorithm, |_| 3 * algorithm.block_bytes() + 11);
         for mut kernel in kernels(algorithm) {
             let lanes = kernel.lanes();
@@ -142,7 +143,7 @@ fn messages_at_any_alignment() {
 /// Each message is an allocation of its own, so that a sanitizer sees a read past its end.
 #[test]
 fn messages_that_end_where_their_allocation_ends() {
-    for algorithm in Algorithm::ALL {
+    for algorithm in Algorithm::ALL.iter().copied() {
         for blocks in 1..=9 {
             let group = Group::new(algorithm, |_| blocks * algorithm.block_bytes());
             let boxes: Vec<Box<[u8]>> = group.messages.iter().map(|message| message.as_slice().into()).collect();
@@ -159,7 +160,7 @@ fn messages_that_end_where_their_allocation_ends() {
 #[test]
 fn blocks_in_any_split() {
     const BLOCKS: usize = 9;
-    for algorithm in Algorithm::ALL {
+    for algorithm in Algorithm::ALL.iter().copied() {
         let group = Group::new(algorithm, |_| BLOCKS * algorithm.block_bytes() + 5);
         for mut kernel in kernels(algorithm) {
             let lanes = kernel.lanes();
@@ -173,7 +174,7 @@ fn blocks_in_any_split() {
 
 #[test]
 fn one_state_in_any_split() {
-    for algorithm in Algorithm::ALL {
+    for algorithm in Algorithm::ALL.iter().copied() {
         let block = algorithm.block_bytes();
         let kernels: Vec<Box<dyn Lanes>> =
             kernels(algorithm).into_iter().filter(|kernel| kernel.lanes() == 1).collect();
@@ -202,7 +203,7 @@ fn one_state_in_any_split() {
 
 #[test]
 fn misuse_of_one_state_panics() {
-    for algorithm in Algorithm::ALL {
+    for algorithm in Algorithm::ALL.iter().copied() {
         let long = vec![0; 3 * algorithm.block_bytes()];
         for kernel in kernels(algorithm) {
             let panics = |message: &[u8], blocks| {
@@ -220,7 +221,7 @@ fn misuse_of_one_state_panics() {
 
 #[test]
 fn lanes_outside_the_kernels_are_untouched() {
-    for algorithm in Algorithm::ALL {
+    for algorithm in Algorithm::ALL.iter().copied() {
         let group = Group::new(algorithm, |_| 2 * algorithm.block_bytes() + 3);
         for mut kernel in kernels(algorithm) {
             let lanes = kernel.lanes();
@@ -243,7 +244,7 @@ fn states(kernel: &dyn Lanes) -> Vec<[u8; 64]> {
 
 #[test]
 fn no_blocks_change_nothing() {
-    for algorithm in Algorithm::ALL {
+    for algorithm in Algorithm::ALL.iter().copied() {
         for mut kernel in kernels(algorithm) {
             kernel.scramble();
             let before = states(&*kernel);
@@ -256,7 +257,7 @@ fn no_blocks_change_nothing() {
 
 #[test]
 fn misuse_panics_and_changes_nothing() {
-    for algorithm in Algorithm::ALL {
+    for algorithm in Algorithm::ALL.iter().copied() {
         let block = algorithm.block_bytes();
         let long = vec![0; 3 * block];
         let long = long.as_slice();
@@ -297,40 +298,57 @@ fn misuse_panics_and_changes_nothing() {
     }
 }
 
-/// RFC 1321, 3.1 and 3.2; FIPS 180-4, 5.1: one 1 bit, as few zeros as fill a block, the length in bits.
+/// The end of a message with its padding, byte by byte. RFC 1321, 3.1 and 3.2; FIPS 180-4, 5.1: one 1 bit, as few zeros as
+/// fill a block, the length in bits. FIPS 202, 5.1: bits that tell functions apart, one 1 bit, zeros, one 1 bit.
+fn padded(algorithm: Algorithm, end: &[u8], length: u128) -> Vec<u8> {
+    use Algorithm::{Keccak256, Md5, Ripemd160, Sha3_224, Sha3_256, Sha3_384, Sha3_512};
+    let block = algorithm.block_bytes();
+    let first = match algorithm {
+        Sha3_224 | Sha3_256 | Sha3_384 | Sha3_512 => 0x06,
+        Keccak256 => 0x01,
+        _ => 0x80,
+    };
+    let sponge = first != 0x80;
+    let bits = 8 * length;
+    let field = match (sponge, algorithm) {
+        (true, _) => Vec::new(),
+        // The low 64 bits.
+        (_, Md5 | Ripemd160) => (bits as u64).to_le_bytes().to_vec(),
+        _ => bits.to_be_bytes()[16 - block / 8..].to_vec(),
+    };
+    let mut padded = [end, &[first]].concat();
+    while (padded.len() + field.len()) % block != 0 {
+        padded.push(0);
+    }
+    if let (true, Some(last)) = (sponge, padded.last_mut()) {
+        *last |= 0x80;
+    }
+    padded.extend(field);
+    padded
+}
+
 #[test]
 fn padding() {
-    for algorithm in Algorithm::ALL {
+    for algorithm in Algorithm::ALL.iter().copied() {
         let block = algorithm.block_bytes();
         let kernel = kernels(algorithm).remove(0);
-        let (field, big_endian) = kernel.length_field();
-        // SHA-1 and SHA-256 end at 2^64 bits; MD5 keeps the low 64 bits, and SHA-512 has 128.
-        let limit = if field == 8 && big_endian { 1 << 61 } else { 1 << 64 };
+        // SHA-1, SHA-256 and SM3 end at 2^64 bits; of others the low bits count, or more of them.
+        let limit =
+            if matches!(algorithm, Algorithm::Md5 | Algorithm::Ripemd160) || block > 64 { 1 << 64 } else { 1 << 61 };
         // What fits in two blocks of the longest kind.
-        let most = 256 - 1 - field;
-        let lengths = [0, block as u128, 1 << 29, 1 << 32, (1 << 61) - 256, 1 << 61, (1 << 64) - 256];
+        let fits = |tail: &usize| padded(algorithm, &vec![0; *tail], 0).len() <= 2 * MAX_BLOCK_BYTES;
+        let tails = (0..).take_while(fits).count();
+        let lengths = [0, block as u128, 1 << 29, 1 << 32, (1 << 61) - 512, 1 << 61, (1 << 64) - 512];
         for length in lengths.into_iter().filter(|length| *length < limit) {
-            for tail in 0..=most {
-                let bits = 8 * (length + tail as u128);
+            for tail in 0..tails {
                 let bytes = random(tail as u64, tail);
-                let mut padded = [bytes.as_slice(), &[0x80]].concat();
-                while (padded.len() + field) % block != 0 {
-                    padded.push(0);
-                }
-                if big_endian {
-                    padded.extend_from_slice(&bits.to_be_bytes()[16 - field..]);
-                } else {
-                    padded.extend_from_slice(&bits.to_le_bytes()[..field]);
-                }
+                let padded = padded(algorithm, &bytes, length + tail as u128);
                 assert_eq!(kernel.final_blocks(tail), padded.len() / block, "{algorithm}: {tail} bytes");
-                assert_eq!(
-                    kernel.pad(&bytes, length + tail as u128),
-                    padded,
-                    "{algorithm}: {tail} bytes after {length}"
-                );
+                let made = kernel.pad(&bytes, length + tail as u128);
+                assert_eq!(made, padded, "{algorithm}: {tail} bytes after {length}");
             }
         }
-        let longer = vec![0; most + 1];
+        let longer = vec![0; tails];
         assert!(catch_unwind(AssertUnwindSafe(|| kernel.pad(&longer, 0))).is_err(), "{algorithm}: more than fits");
     }
 }
@@ -348,6 +366,13 @@ fn peer(algorithm: Algorithm, message: &[u8]) -> Vec<u8> {
         Algorithm::Sha384 => digest::<sha2::Sha384>(message),
         Algorithm::Sha512 => digest::<sha2::Sha512>(message),
         Algorithm::Sha512_256 => digest::<sha2::Sha512_256>(message),
+        Algorithm::Sha3_224 => digest::<sha3::Sha3_224>(message),
+        Algorithm::Sha3_256 => digest::<sha3::Sha3_256>(message),
+        Algorithm::Sha3_384 => digest::<sha3::Sha3_384>(message),
+        Algorithm::Sha3_512 => digest::<sha3::Sha3_512>(message),
+        Algorithm::Keccak256 => digest::<sha3::Keccak256>(message),
+        Algorithm::Sm3 => digest::<sm3::Sm3>(message),
+        Algorithm::Ripemd160 => digest::<ripemd::Ripemd160>(message),
         other => panic!("no peer for {other}"),
     }
 }
@@ -355,7 +380,7 @@ fn peer(algorithm: Algorithm, message: &[u8]) -> Vec<u8> {
 #[test]
 fn reference_agrees_with_other_crates() {
     const LONGER: [Range<usize>; 4] = [510..515, 1020..1030, 4094..4100, 1_000_000..1_000_002];
-    for algorithm in Algorithm::ALL {
+    for algorithm in Algorithm::ALL.iter().copied() {
         for length in (0..300).chain(LONGER.into_iter().flatten()) {
             let message = random(length as u64, length);
             assert_eq!(expected(algorithm, &message), peer(algorithm, &message), "{algorithm}, {length} bytes");
@@ -368,13 +393,13 @@ proptest! {
 
     #[test]
     fn any_messages_in_any_lanes_and_splits(
-        algorithm in prop::sample::select(&Algorithm::ALL),
+        algorithm in prop::sample::select(Algorithm::ALL),
         kernel: prop::sample::Index,
         count: prop::sample::Index,
         first: prop::sample::Index,
         seed: u64,
         blocks in 0..24_usize,
-        tails in prop::collection::vec(0..128_usize, MAX_LANES),
+        tails in prop::collection::vec(0..MAX_BLOCK_BYTES, MAX_LANES),
         offsets in prop::collection::vec(0..64_usize, MAX_LANES),
         pieces in prop::collection::vec(0..6_usize, 0..6),
     ) {

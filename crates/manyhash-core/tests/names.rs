@@ -4,7 +4,7 @@ use manyhash_core::{Algorithm, Backend, BackendError, UnknownAlgorithm};
 
 #[test]
 fn algorithms_are_parsed_in_the_spellings_in_use() {
-    let spellings: [(Algorithm, &[&str]); 7] = [
+    let spellings: [(Algorithm, &[&str]); 14] = [
         (Algorithm::Md5, &["md5", "MD5", "Md5", "md-5", "MD-5"]),
         (Algorithm::Sha1, &["sha1", "SHA1", "sha-1", "SHA-1"]),
         (Algorithm::Sha224, &["sha224", "SHA224", "sha-224", "SHA-224"]),
@@ -15,6 +15,13 @@ fn algorithms_are_parsed_in_the_spellings_in_use() {
             Algorithm::Sha512_256,
             &["sha512-256", "sha512/256", "sha512_256", "SHA512-256", "SHA512/256", "SHA-512/256", "sha-512-256"],
         ),
+        (Algorithm::Sha3_224, &["sha3-224", "SHA3-224", "sha3_224"]),
+        (Algorithm::Sha3_256, &["sha3-256", "SHA3-256", "sha3_256"]),
+        (Algorithm::Sha3_384, &["sha3-384", "SHA3-384", "sha3_384"]),
+        (Algorithm::Sha3_512, &["sha3-512", "SHA3-512", "sha3_512"]),
+        (Algorithm::Keccak256, &["keccak256", "KECCAK-256", "Keccak256"]),
+        (Algorithm::Sm3, &["sm3", "SM3"]),
+        (Algorithm::Ripemd160, &["ripemd160", "rmd160", "RIPEMD160", "RIPEMD-160"]),
     ];
     assert_eq!(spellings.map(|(algorithm, _)| algorithm), Algorithm::ALL);
     for (algorithm, spellings) in spellings {
@@ -36,7 +43,8 @@ fn algorithms_that_are_none_are_errors() {
         "md4",
         "md55",
         "sha2",
-        "sha3-256",
+        "sha3",
+        "sha3-128",
         "sha512/224",
         "sha2566",
         "xsha256",
@@ -52,7 +60,7 @@ fn algorithms_that_are_none_are_errors() {
 
 #[test]
 fn algorithms_name_themselves() {
-    for algorithm in Algorithm::ALL {
+    for algorithm in Algorithm::ALL.iter().copied() {
         assert_eq!(algorithm.name().parse(), Ok(algorithm));
         assert_eq!(algorithm.to_string(), algorithm.name());
         assert_eq!(format!("{algorithm:>12}").len(), 12);

@@ -1,18 +1,17 @@
 //! MD5, RFC 1321.
 
-use super::{Compress, Family, sealed};
-use crate::backend::Backend;
-use crate::kernel::KernelSet;
-use crate::short::ShortKernelSet;
-use crate::simd::feed::Feed;
-use crate::simd::{BLOCK_WORDS, Vector};
+use crate::family::{Family, sealed};
+use crate::padding::Padding;
+use crate::vector::feed::Feed;
+use crate::vector::{Compress, Vector};
+use crate::word::Words;
 
 /// The MD5 compression function: 4 words of 32 bits, blocks of 64 bytes, little-endian.
 #[derive(Clone, Copy, Debug)]
 pub struct Md5;
 
 /// RFC 1321, 3.3: the words A, B, C, D.
-pub(super) const INITIAL: [u32; 8] = [0x6745_2301, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476, 0, 0, 0, 0];
+pub(super) const INITIAL: [u32; 4] = [0x6745_2301, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476];
 
 /// RFC 1321, 3.4: T[i], the integer part of 2^32 times |sin(i)|, i in radians from 1 to 64.
 pub(crate) const T: [u32; 64] = [
@@ -86,25 +85,20 @@ impl sealed::Sealed for Md5 {}
 
 impl Family for Md5 {
     type Word = u32;
-    const STATE_WORDS: usize = 4;
+    type State = Words<4>;
+    type Block = Words<16>;
     const BIG_ENDIAN: bool = false;
-
-    fn kernels(backend: Backend) -> KernelSet<Self> {
-        backend.kernels()
-    }
-
-    fn short_kernels(backend: Backend) -> ShortKernelSet<Self> {
-        backend.short_kernels()
-    }
+    const PADDING: Padding = Padding::Length;
 }
 
 impl Compress for Md5 {
     /// A step waits for the one before it in each of its four operations.
     const SHORT_ROUNDS: bool = true;
+    const STAGED: bool = true;
 
     #[inline(always)]
-    fn compress<V: Vector<Word = u32>>(proof: V::Proof, state: &mut [V; 8], x: [V; BLOCK_WORDS], feed: impl Feed) {
-        let [mut a, mut b, mut c, mut d, ..] = *state;
+    fn compress<V: Vector<Word = u32>>(proof: V::Proof, state: &mut [V; 4], x: [V; 16], feed: impl Feed) {
+        let [mut a, mut b, mut c, mut d] = *state;
 
         // RFC 1321, 3.4: a = b + ((a + f(b, c, d) + X[k] + T[i]) <<< s). The sum without f is ready before b is, and
         // is pinned: added in another order, the step before would be waited for once more.

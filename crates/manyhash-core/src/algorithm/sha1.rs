@@ -1,14 +1,13 @@
 //! SHA-1, FIPS 180-4 (6.1).
 
 #[cfg(target_arch = "x86_64")]
-mod x86_sha;
+pub(super) mod x86_sha;
 
-use super::{Compress, Family, sealed};
-use crate::backend::Backend;
-use crate::kernel::KernelSet;
-use crate::short::ShortKernelSet;
-use crate::simd::feed::Feed;
-use crate::simd::{BLOCK_WORDS, Vector};
+use crate::family::{Family, sealed};
+use crate::padding::Padding;
+use crate::vector::feed::Feed;
+use crate::vector::{Compress, Vector};
+use crate::word::Words;
 
 /// The SHA-1 compression function: 5 words of 32 bits, blocks of 64 bytes, big-endian.
 #[derive(Clone, Copy, Debug)]
@@ -27,33 +26,19 @@ impl sealed::Sealed for Sha1 {}
 
 impl Family for Sha1 {
     type Word = u32;
+    /// Five words, and room: its dedicated instructions load four at a time.
+    type State = Words<8>;
+    type Block = Words<16>;
     const STATE_WORDS: usize = 5;
     const BIG_ENDIAN: bool = true;
-
-    fn kernels(backend: Backend) -> KernelSet<Self> {
-        #[allow(unused_mut, reason = "no dedicated instructions on this target")]
-        let mut kernels = backend.kernels();
-        #[cfg(target_arch = "x86_64")]
-        if let Some(proof) = backend.x86_sha() {
-            kernels.extend(super::x86_sha::kernels(proof));
-        }
-        kernels
-    }
-
-    fn short_kernels(backend: Backend) -> ShortKernelSet<Self> {
-        #[allow(unused_mut, reason = "no dedicated instructions on this target")]
-        let mut kernels = backend.short_kernels();
-        #[cfg(target_arch = "x86_64")]
-        if let Some(proof) = backend.x86_sha() {
-            kernels.extend(super::x86_sha::short_kernels(proof));
-        }
-        kernels
-    }
+    const PADDING: Padding = Padding::Length;
 }
 
 impl Compress for Sha1 {
+    const STAGED: bool = true;
+
     #[inline(always)]
-    fn compress<V: Vector<Word = u32>>(proof: V::Proof, state: &mut [V; 8], mut w: [V; BLOCK_WORDS], feed: impl Feed) {
+    fn compress<V: Vector<Word = u32>>(proof: V::Proof, state: &mut [V; 8], mut w: [V; 16], feed: impl Feed) {
         feed.prefetch(0, 1);
         let [mut a, mut b, mut c, mut d, mut e, ..] = *state;
 

@@ -1,9 +1,9 @@
 //! The rounds that SHA-256 and SHA-512 share (FIPS 180-4, 6.2.2 and 6.4.2): they differ in the width of a word, in the
 //! number of rounds and in the distances of the rotations.
 
-use super::Family;
-use crate::simd::feed::Feed;
-use crate::simd::{BLOCK_WORDS, Vector};
+use crate::family::Family;
+use crate::vector::Vector;
+use crate::vector::feed::Feed;
 use core::marker::PhantomData;
 
 /// Rounds in which the next block is staged.
@@ -75,7 +75,7 @@ pub(super) use sixteen;
 pub(super) fn compress<F: Sha2, V: Vector<Word = F::Word>, L: Feed>(
     proof: V::Proof,
     state: &mut [V; 8],
-    mut w: [V; BLOCK_WORDS],
+    mut w: [V; 16],
     feed: L,
 ) {
     feed.prefetch(0, 1);
@@ -85,12 +85,12 @@ pub(super) fn compress<F: Sha2, V: Vector<Word = F::Word>, L: Feed>(
         ($first:expr) => {
             sixteen!(|t| {
                 // The first rounds read the rows that are staged anew in these.
-                if $first < BLOCK_WORDS + STAGING {
-                    feed.stage($first - BLOCK_WORDS + t, STAGING);
+                if $first < 16 + STAGING {
+                    feed.stage($first - 16 + t, STAGING);
                 }
                 // Step 1: a word from four before it.
-                let word = w[t].add(F::sigma_0(w[(t + 1) % BLOCK_WORDS])).add(w[(t + 9) % BLOCK_WORDS]);
-                w[t] = word.add(F::sigma_1(w[(t + 14) % BLOCK_WORDS]));
+                let word = w[t].add(F::sigma_0(w[(t + 1) % 16])).add(w[(t + 9) % 16]);
+                w[t] = word.add(F::sigma_1(w[(t + 14) % 16]));
                 working.round(V::splat(proof, F::K[$first + t]).add(w[t]));
             })
         };
@@ -104,7 +104,7 @@ pub(super) fn compress<F: Sha2, V: Vector<Word = F::Word>, L: Feed>(
         }
     } else {
         // Written out one by one, they would spill more.
-        for first in (BLOCK_WORDS..F::K.len()).step_by(BLOCK_WORDS) {
+        for first in (16..F::K.len()).step_by(16) {
             later_rounds!(first);
         }
     }

@@ -1,19 +1,18 @@
 //! SHA-384, SHA-512 and SHA-512/256, FIPS 180-4 (6.4 to 6.7).
 
 #[cfg(target_arch = "x86_64")]
-pub(crate) mod x86_general;
+mod x86_general;
 #[cfg(target_arch = "x86_64")]
-pub(crate) mod x86_pairs;
+mod x86_pairs;
 #[cfg(target_arch = "x86_64")]
-pub(crate) mod x86_schedule;
+pub(super) mod x86_schedule;
 
 use super::sha2::{self, Sha2};
-use super::{Compress, Family, sealed};
-use crate::backend::Backend;
-use crate::kernel::KernelSet;
-use crate::short::ShortKernelSet;
-use crate::simd::feed::Feed;
-use crate::simd::{BLOCK_WORDS, Vector};
+use crate::family::{Family, sealed};
+use crate::padding::Padding;
+use crate::vector::feed::Feed;
+use crate::vector::{Compress, Vector};
+use crate::word::Words;
 
 /// The SHA-512 compression function: 8 words of 64 bits, blocks of 128 bytes, big-endian.
 #[derive(Clone, Copy, Debug)]
@@ -143,25 +142,17 @@ impl sealed::Sealed for Sha512 {}
 
 impl Family for Sha512 {
     type Word = u64;
-    const STATE_WORDS: usize = 8;
+    type State = Words<8>;
+    type Block = Words<16>;
     const BIG_ENDIAN: bool = true;
-
-    fn kernels(backend: Backend) -> KernelSet<Self> {
-        #[allow(unused_mut, reason = "no kernels of its own on this target")]
-        let mut kernels = backend.kernels();
-        #[cfg(target_arch = "x86_64")]
-        kernels.extend(backend.x86_sha512());
-        kernels
-    }
-
-    fn short_kernels(backend: Backend) -> ShortKernelSet<Self> {
-        backend.short_kernels()
-    }
+    const PADDING: Padding = Padding::Length;
 }
 
 impl Compress for Sha512 {
+    const STAGED: bool = true;
+
     #[inline(always)]
-    fn compress<V: Vector<Word = u64>>(proof: V::Proof, state: &mut [V; 8], words: [V; BLOCK_WORDS], feed: impl Feed) {
+    fn compress<V: Vector<Word = u64>>(proof: V::Proof, state: &mut [V; 8], words: [V; 16], feed: impl Feed) {
         sha2::compress::<Self, V, _>(proof, state, words, feed);
     }
 }

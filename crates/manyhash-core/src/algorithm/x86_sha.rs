@@ -3,10 +3,13 @@
 //! The functions enable no AVX: compiled with it, or run while upper register halves are in use, this code mixes
 //! legacy-SSE and VEX instructions, and some CPUs then take a hundred times as long.
 
-use super::padding::few;
-use super::{Family, State};
-use crate::kernel::{Columns, Kernel};
+use crate::family::{Family, State};
+use crate::kernel::{Columns, Kernel, KernelSet};
+use crate::padding::few;
 use crate::short::{Chains, ShortKernel};
+use crate::tier::Backend;
+use crate::tier::x86::has;
+use crate::word::Words;
 use core::arch::x86_64::*;
 
 /// Proof that the CPU has the SHA extensions, SSSE3 and SSE4.1.
@@ -20,6 +23,12 @@ impl X86Sha {
     pub(crate) unsafe fn assume() -> Self {
         X86Sha(())
     }
+
+    /// The SHA extensions belong to no tier: CPUs without AVX have them, and CPUs with AVX-512 lack them.
+    fn of(backend: Backend) -> Option<Self> {
+        // SAFETY: as was asked.
+        (!backend.is_portable() && has!("sha", "ssse3", "sse4.1")).then(|| unsafe { X86Sha::assume() })
+    }
 }
 
 /// Parts of 16 bytes in a block.
@@ -29,7 +38,7 @@ const PARTS: usize = 4;
 pub(super) type Block = [__m128i; PARTS];
 
 /// A family that the SHA extensions have instructions for.
-pub(super) trait Dedicated: Family<Word = u32> {
+pub(super) trait Dedicated: Family<Word = u32, State = Words<8>> {
     /// The working variables as the instructions want them.
     type Working: Copy;
 
@@ -43,20 +52,18 @@ pub(super) trait Dedicated: Family<Word = u32> {
     fn compress<const N: usize>(proof: X86Sha, working: &mut [Self::Working; N], blocks: &[Block; N]);
 }
 
-pub(super) fn kernels<F: Dedicated>(_: X86Sha) -> [Kernel<F>; 2] {
-    // SAFETY: `run` keeps to `Run` for its number of messages, and the `X86Sha` proves its instructions.
-    unsafe { [Kernel::new("sha-ni", 1, run::<F, 1>), Kernel::new("sha-ni, two streams", 2, run::<F, 2>)] }
+/// Adds the family's kernels, where the CPU has their instructions.
+pub(super) fn add_kernels<F: Dedicated>(backend: Backend, set: &mut KernelSet<F>) {
+    if let Some(proof) = X86Sha::of(backend) {
+        set.add_both(kernels::<F, 1>("sha-ni", proof));
+        set.add_both(kernels::<F, 2>("sha-ni-x2", proof));
+    }
 }
 
-pub(super) fn short_kernels<F: Dedicated>(_: X86Sha) -> [ShortKernel<F>; 2] {
-    // SAFETY: the functions keep to `Run` and `Iterate` for their number of messages, and the `X86Sha` proves their
-    // instructions.
-    unsafe {
-        [
-            ShortKernel::new("sha-ni", 1, short::<F, 1>, iterate::<F, 1>),
-            ShortKernel::new("sha-ni, two streams", 2, short::<F, 2>, iterate::<F, 2>),
-        ]
-    }
+fn kernels<F: Dedicated, const N: usize>(name: &'static str, _: X86Sha) -> (Kernel<F>, ShortKernel<F>) {
+    // SAFETY: the functions keep to `Run`, and to `Run` and `Iterate` of short kernels, for their number of messages; the
+    // `X86Sha` proves their instructions.
+    unsafe { (Kernel::new(name, N, run::<F, N>), ShortKernel::new(name, N, short::<F, N>, iterate::<F, N>)) }
 }
 
 /// # Safety
@@ -172,7 +179,9 @@ unsafe fn group<F: Dedicated, const N: usize>(
 /// # Safety
 /// That of [`Iterate`](crate::short::Iterate) for `N` chains; the CPU has the features named here.
 #[target_feature(enable = "sha,sse4.1,ssse3")]
-unsafe fn iterate<F: Dedicated, const N: usize>(chains: &mut Chains<F>, tag_words: usize, iterations: u32) {
+unsafe fn iterate<F: Dedicated, const N: usize>(chains: &mut Chains<F>, bytes: usize, iterations: u32) {
+    // Digests of these families are of whole words.
+    let tag_words = bytes / 4;
     // SAFETY: the features of this function are those that the proof needs.
     let proof = unsafe { X86Sha::assume() };
     let zero = _mm_setzero_si128();

@@ -2,11 +2,9 @@
 
 #![allow(dead_code, reason = "each test crate uses a part of it")]
 
-use manyhash_core::algorithm::{MAX_BLOCK_BYTES, MAX_DIGEST_BYTES};
+use manyhash_core::family::{MAX_BLOCK_BYTES, MAX_DIGEST_BYTES};
 use manyhash_core::kernel::MAX_LANES;
-use manyhash_core::{
-    Algorithm, Backend, Family, Kernel, LaneStates, Md5, Sha1, Sha256, Sha512, Start, State, reference,
-};
+use manyhash_core::{Algorithm, Backend, Kernel, Kernels, LaneStates, Start, State, reference};
 
 /// A kernel, with the states of one algorithm.
 pub(crate) trait Lanes {
@@ -29,21 +27,30 @@ pub(crate) trait Lanes {
     fn pad(&self, tail: &[u8], length: u128) -> Vec<u8>;
     /// [`Family::final_blocks`].
     fn final_blocks(&self, tail: usize) -> usize;
-    /// Bytes of the message's length in its last block, and whether the first is the most significant.
-    fn length_field(&self) -> (usize, bool);
+}
+
+/// `with_family!(algorithm, F, start => body)`: the body with `F` the algorithm's family and `start` its initial state.
+#[macro_export]
+macro_rules! with_family {
+    ($algorithm:expr, $family:ident, $start:ident => $body:expr) => {
+        manyhash_core::families!(with_family ($algorithm) $family $start ($body) @)
+    };
+    (($algorithm:expr) $family:ident $start:ident ($body:expr) @ $($name:ident $($arch:literal $module:ident::$file:ident)*;)*) => {
+        match $algorithm.start() {
+            $(Start::$name($start) => {
+                type $family = manyhash_core::$name;
+                $body
+            })*
+        }
+    };
 }
 
 /// Every kernel of every available backend, worst backend first.
 pub(crate) fn kernels(algorithm: Algorithm) -> Vec<Box<dyn Lanes>> {
-    match algorithm.start() {
-        Start::Md5(start) => family::<Md5>(algorithm, *start),
-        Start::Sha1(start) => family::<Sha1>(algorithm, *start),
-        Start::Sha256(start) => family::<Sha256>(algorithm, *start),
-        Start::Sha512(start) => family::<Sha512>(algorithm, *start),
-    }
+    with_family!(algorithm, F, start => family::<F>(algorithm, *start))
 }
 
-fn family<F: Family>(algorithm: Algorithm, start: State<F>) -> Vec<Box<dyn Lanes>> {
+fn family<F: Kernels>(algorithm: Algorithm, start: State<F>) -> Vec<Box<dyn Lanes>> {
     let mut kernels: Vec<Box<dyn Lanes>> = Vec::new();
     for backend in Backend::available() {
         for kernel in F::kernels(backend).iter() {
@@ -54,7 +61,7 @@ fn family<F: Family>(algorithm: Algorithm, start: State<F>) -> Vec<Box<dyn Lanes
     kernels
 }
 
-struct Subject<F: Family> {
+struct Subject<F: Kernels> {
     algorithm: Algorithm,
     backend: Backend,
     kernel: Kernel<F>,
@@ -62,7 +69,7 @@ struct Subject<F: Family> {
     states: LaneStates<F>,
 }
 
-impl<F: Family> Lanes for Subject<F> {
+impl<F: Kernels> Lanes for Subject<F> {
     fn name(&self) -> String {
         format!("{} on {}, kernel `{}`", self.algorithm, self.backend, self.kernel.name())
     }
@@ -103,7 +110,12 @@ impl<F: Family> Lanes for Subject<F> {
         for (message, blocks) in calls {
             self.kernel.compress_one(&mut state, message, *blocks);
         }
-        assert_eq!(state[F::STATE_WORDS..], self.start[F::STATE_WORDS..], "{}: unused words", self.name());
+        assert_eq!(
+            state.as_ref()[F::STATE_WORDS..],
+            self.start.as_ref()[F::STATE_WORDS..],
+            "{}: unused words",
+            self.name()
+        );
         *F::digest(&state)
     }
 
@@ -120,10 +132,6 @@ impl<F: Family> Lanes for Subject<F> {
 
     fn final_blocks(&self, tail: usize) -> usize {
         F::final_blocks(tail)
-    }
-
-    fn length_field(&self) -> (usize, bool) {
-        (F::LENGTH_BYTES, F::BIG_ENDIAN)
     }
 }
 

@@ -4,6 +4,8 @@ use super::Sha1;
 use crate::algorithm::x86_sha::{Block, Dedicated, X86Sha};
 use core::arch::x86_64::*;
 
+pub(in crate::algorithm) use crate::algorithm::x86_sha::add_kernels;
+
 /// The words a b c d, most significant first, and e in the most significant word.
 #[derive(Clone, Copy)]
 pub(crate) struct Working {

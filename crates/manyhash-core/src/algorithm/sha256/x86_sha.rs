@@ -4,6 +4,8 @@ use super::{K, Sha256};
 use crate::algorithm::x86_sha::{Block, Dedicated, X86Sha};
 use core::arch::x86_64::*;
 
+pub(in crate::algorithm) use crate::algorithm::x86_sha::add_kernels;
+
 /// The words a b e f and c d g h, most significant first.
 #[derive(Clone, Copy)]
 pub(crate) struct Working {

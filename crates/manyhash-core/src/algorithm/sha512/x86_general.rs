@@ -6,8 +6,8 @@
 
 use super::Sha512;
 use super::x86_schedule::Rounds;
-use crate::algorithm::State;
-use crate::simd::x86::Bmi;
+use crate::family::State;
+use crate::tier::x86::Bmi;
 use core::arch::asm;
 
 /// The state before the block, and the working variables `a` to `h`.

@@ -15,8 +15,8 @@
 
 use super::Sha512;
 use super::x86_schedule::Rounds;
-use crate::algorithm::State;
-use crate::simd::avx512::Avx512;
+use crate::family::State;
+use crate::tier::avx512::Avx512;
 use core::arch::x86_64::*;
 
 /// The last four pairs, the newest first, and what they were at the start of the block.

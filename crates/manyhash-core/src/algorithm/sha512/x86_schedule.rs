@@ -5,15 +5,19 @@
 //! advances two words at a time, because a word needs the second one before it; each 128-bit part of a register does so
 //! for a block of its own, since the blocks of a message have their words, if not their states, at once.
 
+use super::x86_general::General;
+use super::x86_pairs::Pairs;
 use super::{K, Sha512};
 use crate::algorithm::sha2::{Sha2, sixteen};
-use crate::algorithm::{Family, State};
-use crate::kernel::Columns;
-use crate::simd::BLOCK_WORDS;
-use crate::simd::x86::Parts;
+use crate::family::{Family, State};
+use crate::kernel::{Columns, Kernel, KernelSet};
+use crate::tier::Backend;
+use crate::tier::avx2::{Avx2, Ymm};
+use crate::tier::avx512::{Avx512, Half};
+use crate::vector::parts::Parts;
 
 /// Pairs of words in a block.
-const PAIRS: usize = BLOCK_WORDS / 2;
+const PAIRS: usize = 8;
 
 /// Lanes in the widest vector: pairs of words of two blocks.
 const MAX_LANES: usize = 4;
@@ -29,8 +33,37 @@ static K_PAIRS: [[u64; MAX_LANES]; K.len() / 2] = {
     pairs
 };
 
+/// Adds the kernels that the tier has.
+pub(in crate::algorithm) fn add_kernels(backend: Backend, set: &mut KernelSet<Sha512>) {
+    /// # Safety
+    /// That of [`Run`](crate::kernel::Run) for one message, and the features named here.
+    #[target_feature(enable = "avx2,bmi1,bmi2")]
+    unsafe fn avx2(states: Columns<Sha512>, messages: &[&[u8]], blocks: usize) {
+        // SAFETY: the caller's; the features of this function are those that the proof needs.
+        unsafe { run::<Ymm<u64>, General>(Avx2::assume(), states, messages, blocks) }
+    }
+    /// # Safety
+    /// That of [`Run`](crate::kernel::Run) for one message, and the features named here.
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,bmi1,bmi2")]
+    unsafe fn avx512<R: Rounds<Avx512>>(states: Columns<Sha512>, messages: &[&[u8]], blocks: usize) {
+        // SAFETY: the caller's; the features of this function are those that the proof needs.
+        unsafe { run::<Half<u64>, R>(Avx512::assume(), states, messages, blocks) }
+    }
+    if Avx2::of(backend).is_some() {
+        // SAFETY: it keeps to `Run` for one message, and the `Avx2` proves its instructions.
+        set.add(unsafe { Kernel::new("scalar-avx2-schedule", 1, avx2) });
+    }
+    if Avx512::of(backend).is_some() {
+        // SAFETY: they keep to `Run` for one message, and the `Avx512` proves their instructions.
+        unsafe {
+            set.add(Kernel::new("scalar-avx512-schedule", 1, avx512::<General>));
+            set.add(Kernel::new("avx512-pairs", 1, avx512::<Pairs>));
+        }
+    }
+}
+
 /// How the rounds are computed that take the schedule's words.
-pub(crate) trait Rounds<Proof> {
+pub(super) trait Rounds<Proof> {
     /// From the state before the first block.
     fn new(proof: Proof, state: &State<Sha512>) -> Self;
 
@@ -49,7 +82,7 @@ pub(crate) trait Rounds<Proof> {
 /// # Safety
 /// That of [`Run`](crate::kernel::Run) for one message.
 #[inline(always)]
-pub(crate) unsafe fn run<V: Parts<Word = u64>, R: Rounds<V::Proof>>(
+unsafe fn run<V: Parts<Word = u64>, R: Rounds<V::Proof>>(
     proof: V::Proof,
     states: Columns<Sha512>,
     messages: &[&[u8]],

@@ -1,10 +1,11 @@
 //! Two vectors as one: twice the lanes, for algorithms whose chain of operations leaves the ports of one idle.
 
+use super::Vector;
 use super::feed::Stage;
-use super::{BLOCK_WORDS, Vector};
+use crate::word::{Array, Shape};
 
 /// Lanes `0..V::LANES` in the first vector, the rest in the second.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(crate) struct Pair<V>(V, V);
 
@@ -35,29 +36,30 @@ impl<V: Vector> Vector for Pair<V> {
     }
 
     #[inline(always)]
-    unsafe fn load_block(
+    unsafe fn load_block<B: Shape>(
         proof: V::Proof,
         messages: *const &[u8],
         at: usize,
         bytes: usize,
-        rest: &[V::Word; BLOCK_WORDS],
-    ) -> [Self; BLOCK_WORDS] {
+        rest: &Array<B, V::Word>,
+    ) -> Array<B, Self> {
         // SAFETY: the caller's `2 * V::LANES` messages are two runs of `V::LANES`, all readable at `at`.
         let (low, high) = unsafe {
             let high = messages.add(V::LANES);
-            (V::load_block(proof, messages, at, bytes, rest), V::load_block(proof, high, at, bytes, rest))
+            (V::load_block::<B>(proof, messages, at, bytes, rest), V::load_block::<B>(proof, high, at, bytes, rest))
         };
-        let mut words = [Pair(low[0], high[0]); BLOCK_WORDS];
-        for i in 1..BLOCK_WORDS {
-            words[i] = Pair(low[i], high[i]);
+        let (low, high) = (low.as_ref(), high.as_ref());
+        let mut words = B::filled(Pair(low[0], high[0]));
+        for (i, word) in words.as_mut().iter_mut().enumerate() {
+            *word = Pair(low[i], high[i]);
         }
         words
     }
 
     #[inline(always)]
-    unsafe fn pad(proof: V::Proof, from: *const u8, left: i8, line: *mut u8) {
+    unsafe fn pad(proof: V::Proof, from: *const u8, left: i8, then: u8, line: *mut u8) {
         // SAFETY: the caller's bytes and line.
-        unsafe { V::pad(proof, from, left, line) }
+        unsafe { V::pad(proof, from, left, then, line) }
     }
 
     #[inline(always)]
@@ -134,6 +136,10 @@ impl<V: Vector> Vector for Pair<V> {
         Pair(self.0.xor3(a.0, b.0), self.1.xor3(a.1, b.1))
     }
     #[inline(always)]
+    fn xor_and_not(self, a: Self, b: Self) -> Self {
+        Pair(self.0.xor_and_not(a.0, b.0), self.1.xor_and_not(a.1, b.1))
+    }
+    #[inline(always)]
     fn or_not_xor(self, a: Self, b: Self) -> Self {
         Pair(self.0.or_not_xor(a.0, b.0), self.1.or_not_xor(a.1, b.1))
     }
@@ -157,11 +163,18 @@ impl<V: Stage> Stage for Pair<V> {
     }
 
     #[inline(always)]
-    unsafe fn shuffle_pairs(proof: V::Proof, messages: *const &[u8], at: usize, rows: *mut V::Word, stride: usize) {
+    unsafe fn shuffle_pairs(
+        proof: V::Proof,
+        messages: *const &[u8],
+        at: usize,
+        pairs: usize,
+        rows: *mut V::Word,
+        stride: usize,
+    ) {
         // SAFETY: the caller's messages, and each of its rows, are two runs.
         unsafe {
-            V::shuffle_pairs(proof, messages, at, rows, stride);
-            V::shuffle_pairs(proof, messages.add(V::LANES), at, rows.add(2 * V::LANES), stride);
+            V::shuffle_pairs(proof, messages, at, pairs, rows, stride);
+            V::shuffle_pairs(proof, messages.add(V::LANES), at, pairs, rows.add(2 * V::LANES), stride);
         }
     }
 }

@@ -1,95 +1,50 @@
 //! The vector trait: what an algorithm may ask of one ISA's registers.
 //!
 //! A vector is a row of words of equal width, one *lane* each, and a lane belongs to one message. An algorithm is
-//! written once over [`Vector`]; each file beside this one gives the operations of one ISA, about a line each, and
-//! knows no algorithm.
+//! written once over [`Vector`]; each file of [`crate::tier`] gives the operations of one ISA, about a line each, and knows no
+//! algorithm. What no ISA owns stands beside this file: [two vectors as one](pair), [turning rows into columns](parts), and
+//! [how blocks reach the rounds](feed).
 //!
 //! **Why the operations are safe to call.** A vector can only be made from a [`Vector::Proof`], a zero-size value
 //! whose private constructor demands that the CPU has the feature. So whoever holds a vector holds the proof, and an
 //! operation on vectors can never reach an instruction that the CPU lacks.
 //!
 //! **Why everything is `inline(always)`.** The operations are compiled into the `#[target_feature]` entry that calls
-//! them (see [`crate::backend`]); standing alone they would be compiled for the baseline CPU.
+//! them (see [`crate::tier`]); standing alone they would be compiled for the baseline CPU.
 
 pub(crate) mod feed;
 pub(crate) mod pair;
-pub(crate) mod portable;
+pub(crate) mod parts;
 
-#[cfg(target_arch = "x86_64")]
-pub(crate) mod avx2;
-#[cfg(target_arch = "x86_64")]
-pub(crate) mod avx512;
-#[cfg(target_arch = "x86_64")]
-pub(crate) mod sse2;
-#[cfg(target_arch = "x86_64")]
-pub(crate) mod x86;
-
+use crate::family::Family;
 use crate::kernel::MAX_LANES;
+use crate::padding::PART;
+use crate::word::{Array, Item, Shape, Word};
+use feed::Feed;
 
-/// Words in a block of any algorithm here: 16 of 32 bits (64 bytes) or 16 of 64 bits (128 bytes).
-pub(crate) const BLOCK_WORDS: usize = 16;
+/// A family's compression function for any vector.
+pub(crate) trait Compress: Family {
+    /// Whether a round has so little to do that one register's lanes leave ports idle, so that several groups of lanes
+    /// are interleaved.
+    const SHORT_ROUNDS: bool = false;
 
-/// A word of a hash state: `u32` or `u64`.
-pub trait Word:
-    Copy + Default + PartialEq + From<u32> + core::fmt::Debug + Send + Sync + sealed::Sealed + 'static
-{
-    /// Bytes in a word.
-    const BYTES: usize = size_of::<Self>();
+    /// Whether blocks may be [staged](feed). The compiler makes no kernels behind such a constant that is false.
+    const STAGED: bool = false;
 
-    /// Writes the word to its [`BYTES`](Self::BYTES) bytes, most significant first where `big_endian` is set.
-    ///
-    /// # Panics
-    /// If `bytes` has another length.
-    fn write(self, big_endian: bool, bytes: &mut [u8]);
-
-    /// Reads the word that [`write`](Self::write) writes.
-    ///
-    /// # Panics
-    /// If `bytes` are not [`BYTES`](Self::BYTES).
-    fn read(big_endian: bool, bytes: &[u8]) -> Self;
-
-    /// The word with its bytes in the other order.
-    fn swap_bytes(self) -> Self;
-}
-
-macro_rules! word {
-    ($($word:ident)*) => {
-        $(
-            impl sealed::Sealed for $word {}
-
-            impl Word for $word {
-                #[inline]
-                fn write(self, big_endian: bool, bytes: &mut [u8]) {
-                    bytes.copy_from_slice(&if big_endian { self.to_be_bytes() } else { self.to_le_bytes() });
-                }
-                #[inline]
-                fn read(big_endian: bool, bytes: &[u8]) -> Self {
-                    let bytes = bytes.try_into().expect("as many bytes as a word has");
-                    if big_endian { $word::from_be_bytes(bytes) } else { $word::from_le_bytes(bytes) }
-                }
-                #[inline(always)]
-                fn swap_bytes(self) -> Self {
-                    $word::swap_bytes(self)
-                }
-            }
-        )*
-    };
-}
-
-word!(u32 u64);
-
-mod sealed {
-    pub trait Sealed {}
+    /// Advances each lane's state by its block; meanwhile feeds the blocks to come.
+    fn compress<V: Vector<Word = Self::Word>>(
+        proof: V::Proof,
+        state: &mut Array<Self::State, V>,
+        block: Array<Self::Block, V>,
+        feed: impl Feed,
+    );
 }
 
 /// Bytes that are padded at a time.
 pub(crate) const LINE: usize = 64;
 
-/// Bytes that are loaded and stored at a time, of messages and digests.
-pub(crate) const PART: usize = 16;
-
-/// Writes bytes of a padded message to a line of zeros: these, and the bit 1 if they are its `end`.
-fn pad(bytes: &[u8], end: bool, line: &mut [u8; LINE]) {
+/// Writes bytes of a padded message to a line of zeros: these, and the byte `then` behind them if they are its `end`.
+fn pad(bytes: &[u8], end: bool, then: u8, line: &mut [u8; LINE]) {
     let (whole, rest) = bytes.as_chunks::<16>();
     for (to, from) in line.as_chunks_mut::<16>().0.iter_mut().zip(whole) {
         *to = *from;
@@ -98,12 +53,12 @@ fn pad(bytes: &[u8], end: bool, line: &mut [u8; LINE]) {
         *to = *from;
     }
     if end && bytes.len() < LINE {
-        line[bytes.len()] = 0x80;
+        line[bytes.len()] = then;
     }
 }
 
 /// A row of lanes in one register, or in a few used as one.
-pub(crate) trait Vector: Copy {
+pub(crate) trait Vector: Item {
     /// The word in each lane.
     type Word: Word;
     /// Proof that the CPU has the instructions of this vector.
@@ -126,25 +81,25 @@ pub(crate) trait Vector: Copy {
 
     /// The block that starts `at` bytes into each lane's message, transposed: word `i` of the result holds word `i`
     /// of every lane's block, its bytes least significant first. Behind the first `bytes`, a multiple of
-    /// [`PART`], every lane has the words of `rest`.
+    /// [`PART`] or the whole block, every lane has the words of `rest`.
     ///
     /// # Safety
-    /// `messages` points to `LANES` slices, each readable from `at` for `bytes`, which are no more than 16 words.
-    unsafe fn load_block(
+    /// `messages` points to `LANES` slices, each readable from `at` for `bytes`, which are no more than a block.
+    unsafe fn load_block<B: Shape>(
         proof: Self::Proof,
         messages: *const &[u8],
         at: usize,
         bytes: usize,
-        rest: &[Self::Word; BLOCK_WORDS],
-    ) -> [Self; BLOCK_WORDS];
+        rest: &Array<B, Self::Word>,
+    ) -> Array<B, Self>;
 
     /// Writes the next line of a padded message of which `left` bytes are left: as many of them as it has room for, the
-    /// bit 1 behind the last, and zeros. Of -1 bytes, zeros: the bit is written.
+    /// byte `then` behind the last, and zeros. Of -1 bytes, zeros: that byte is written.
     ///
     /// # Safety
     /// `left` is at most 64, and `from` readable for so many bytes; `line` is writable for 64.
     #[inline(always)]
-    unsafe fn pad(_proof: Self::Proof, from: *const u8, left: i8, line: *mut u8) {
+    unsafe fn pad(_proof: Self::Proof, from: *const u8, left: i8, then: u8, line: *mut u8) {
         let bytes = if left > 0 {
             // SAFETY: the caller's bytes.
             unsafe { core::slice::from_raw_parts(from, left as usize) }
@@ -156,7 +111,7 @@ pub(crate) trait Vector: Copy {
             line.cast::<[u8; LINE]>().write([0; LINE]);
             &mut *line.cast()
         };
-        pad(bytes, left >= 0, line);
+        pad(bytes, left >= 0, then, line);
     }
 
     /// Writes each lane's first `words` words, least significant byte first, to the beginning of a row of its own, so many
@@ -226,6 +181,12 @@ pub(crate) trait Vector: Copy {
     #[inline(always)]
     fn xor3(self, a: Self, b: Self) -> Self {
         self.xor(a.xor(b))
+    }
+
+    /// `self ^ (!a & b)`: FIPS 202's chi.
+    #[inline(always)]
+    fn xor_and_not(self, a: Self, b: Self) -> Self {
+        self.xor(a.and_not(b))
     }
 
     /// `a ^ (self | !b)`: RFC 1321's I.

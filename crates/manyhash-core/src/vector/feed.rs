@@ -8,7 +8,9 @@
 //!
 //! Which of the two is faster depends on the CPU, so a backend may have a kernel of each.
 
-use super::{BLOCK_WORDS, Vector, Word};
+use super::Vector;
+use crate::word::{Array, Shape, Word};
+use core::marker::PhantomData;
 
 /// Lanes from which on it is worth asking for lines. Fewer streams are followed by the CPU itself.
 const LANES: usize = 8;
@@ -16,10 +18,7 @@ const LANES: usize = 8;
 /// Blocks from the one being loaded to the one asked for: what measured best from the third-level cache and memory.
 const BLOCKS_AHEAD: usize = 2;
 
-const CACHE_LINE: usize = 64;
-
-/// Lines of a message after which the kernels' own asking takes over.
-const FIRST_LINES: usize = 4;
+pub(crate) const CACHE_LINE: usize = 64;
 
 /// What the rounds of one block do for the blocks to come, in shares.
 pub(crate) trait Feed: Copy {
@@ -34,18 +33,18 @@ pub(crate) trait Feed: Copy {
     fn stage(self, share: usize, shares: usize);
 }
 
-/// Blocks that are shuffled as they are loaded.
+/// Blocks, of a shape `B`, that are shuffled as they are loaded.
 #[derive(Clone, Copy)]
-pub(crate) struct Shuffled<V>(Lines<V>);
+pub(crate) struct Shuffled<V, B: Shape>(Lines<V, B>);
 
-impl<V: Vector> Shuffled<V> {
+impl<V: Vector, B: Shape> Shuffled<V, B> {
     /// For the block `at` bytes into each message.
     ///
     /// # Safety
     /// `messages` has a slice for each lane, as long as the feed is in use.
     #[inline(always)]
     pub(crate) unsafe fn new(messages: *const &[u8], at: usize) -> Self {
-        Shuffled(Lines { messages: messages.cast(), at, vector: core::marker::PhantomData })
+        Shuffled(Lines { messages: messages.cast(), at, of: PhantomData })
     }
 
     /// The block's words.
@@ -53,12 +52,12 @@ impl<V: Vector> Shuffled<V> {
     /// # Safety
     /// Each message is readable for a block from `at`.
     #[inline(always)]
-    pub(crate) unsafe fn words(self, proof: V::Proof, big_endian: bool) -> [V; BLOCK_WORDS] {
-        let (block, none) = (BLOCK_WORDS * V::Word::BYTES, [V::Word::default(); BLOCK_WORDS]);
+    pub(crate) unsafe fn words(self, proof: V::Proof, big_endian: bool) -> Array<B, V> {
+        let (block, none) = (B::COUNT * V::Word::BYTES, B::filled(V::Word::default()));
         // SAFETY: a message for each lane, and the caller's block.
-        let mut words = unsafe { V::load_block(proof, self.0.messages.cast(), self.0.at, block, &none) };
+        let mut words = unsafe { V::load_block::<B>(proof, self.0.messages.cast(), self.0.at, block, &none) };
         if big_endian {
-            for word in &mut words {
+            for word in words.as_mut() {
                 *word = word.swap_bytes();
             }
         }
@@ -66,7 +65,7 @@ impl<V: Vector> Shuffled<V> {
     }
 }
 
-impl<V: Vector> Feed for Shuffled<V> {
+impl<V: Vector, B: Shape> Feed for Shuffled<V, B> {
     const STAGED: bool = false;
 
     #[inline(always)]
@@ -105,12 +104,13 @@ pub(crate) trait Stage: Vector {
     /// Stages in pairs the block that starts `at` bytes into each lane's message, in whole rows.
     ///
     /// # Safety
-    /// `messages` points to `LANES` slices, each readable from `at` for a block of 16 words, and `rows` to 8 rows, each of
-    /// `2 * LANES` words, `stride` words apart.
+    /// `messages` points to `LANES` slices, each readable from `at` for `pairs` pairs of words, a multiple of two, and `rows`
+    /// to as many rows, each of `2 * LANES` words, `stride` words apart.
     unsafe fn shuffle_pairs(
         proof: Self::Proof,
         messages: *const &[u8],
         at: usize,
+        pairs: usize,
         rows: *mut Self::Word,
         stride: usize,
     );
@@ -118,8 +118,8 @@ pub(crate) trait Stage: Vector {
 
 /// Blocks that are copied to rows of words while the one before is hashed.
 #[derive(Clone, Copy)]
-pub(crate) struct Staged<V> {
-    lines: Lines<V>,
+pub(crate) struct Staged<V, B: Shape> {
+    lines: Lines<V, B>,
     rows: *mut V,
     order: Order,
 }
@@ -144,33 +144,35 @@ impl Order {
     }
 }
 
-impl<V: Stage> Staged<V> {
+impl<V: Stage, B: Shape> Staged<V, B> {
     /// To stage the block `at` bytes into each message.
     ///
     /// # Safety
-    /// `messages` has a slice for each lane, readable for a block from `at`, and `rows` is valid for 16 vectors, as long
-    /// as the feed is in use.
+    /// `messages` has a slice for each lane, readable for a block from `at`, and `rows` is valid for a vector for
+    /// each of its words, as long as the feed is in use.
     #[inline(always)]
     pub(crate) unsafe fn new(messages: *const &[u8], at: usize, rows: *mut V, order: Order) -> Self {
-        Staged { lines: Lines { messages: messages.cast(), at, vector: core::marker::PhantomData }, rows, order }
+        assert!(B::COUNT.is_multiple_of(4), "pairs of words are shuffled two at a time");
+        Staged { lines: Lines { messages: messages.cast(), at, of: PhantomData }, rows, order }
     }
 
     /// Stages the whole block, with nothing to hash meanwhile: shuffled, so that whole rows are stored, which can be read
     /// back at once.
     #[inline(always)]
     pub(crate) fn stage_all(self, proof: V::Proof) {
-        // SAFETY: a message for each lane, readable for a block; `rows` is valid for 16 vectors, which are as many
-        // words as 8 rows of pairs.
+        // SAFETY: a message for each lane, readable for a block; `rows` is valid for a vector for each word, which are as
+        // many words as half as many rows of pairs.
         unsafe {
             match self.order {
                 Order::Swapped => {
                     let words = Shuffled(self.lines).words(proof, true);
-                    for (i, word) in words.into_iter().enumerate() {
+                    for (i, word) in words.as_ref().iter().enumerate() {
                         word.store(self.rows.add(i).cast());
                     }
                 }
                 Order::Pairs => {
-                    V::shuffle_pairs(proof, self.lines.messages.cast(), self.lines.at, self.rows.cast(), 2 * V::LANES);
+                    let (messages, rows) = (self.lines.messages.cast(), self.rows.cast());
+                    V::shuffle_pairs(proof, messages, self.lines.at, B::COUNT / 2, rows, 2 * V::LANES);
                 }
             }
         }
@@ -179,11 +181,11 @@ impl<V: Stage> Staged<V> {
     /// Copies a word, or a pair of words, of one lane.
     ///
     /// # Safety
-    /// `lane` is below `V::LANES`, and `word` below 16, an even number for pairs.
+    /// `lane` is below `V::LANES`, and `word` below `B::COUNT`, an even number for pairs.
     #[inline(always)]
     unsafe fn copy(self, lane: usize, word: usize) {
-        // SAFETY: there is a message for each lane, readable for 16 words; row `word` is one of 16, and a slot below
-        // `V::LANES` one of its pairs.
+        // SAFETY: there is a message for each lane, readable for a block; there is a row for each word, and a slot below
+        // `V::LANES` is one of its pairs.
         unsafe {
             let message = (*self.lines.messages.add(lane)).as_ptr();
             let from = message.add(self.lines.at + word * V::Word::BYTES).cast::<V::Word>();
@@ -203,10 +205,11 @@ impl<V: Stage> Staged<V> {
     /// # Safety
     /// Every share of one was.
     #[inline(always)]
-    pub(crate) unsafe fn words(self, proof: V::Proof) -> [V; BLOCK_WORDS] {
-        let mut words = [V::splat(proof, V::Word::default()); BLOCK_WORDS];
-        for i in (0..BLOCK_WORDS).step_by(self.order.words()) {
-            // SAFETY: `i` is below 16, and even for pairs, so that both are rows of the 16.
+    pub(crate) unsafe fn words(self, proof: V::Proof) -> Array<B, V> {
+        let mut block = B::filled(V::splat(proof, V::Word::default()));
+        let words = block.as_mut();
+        for i in (0..B::COUNT).step_by(self.order.words()) {
+            // SAFETY: `i` is a word of a block, and even for pairs, whose number is, so that both have rows.
             unsafe {
                 let row = self.rows.add(i).cast();
                 match self.order {
@@ -215,11 +218,11 @@ impl<V: Stage> Staged<V> {
                 }
             }
         }
-        words
+        block
     }
 }
 
-impl<V: Stage> Feed for Staged<V> {
+impl<V: Stage, B: Shape> Feed for Staged<V, B> {
     const STAGED: bool = true;
 
     #[inline(always)]
@@ -230,30 +233,30 @@ impl<V: Stage> Feed for Staged<V> {
         self.lines.prefetch(share, shares);
         // Lane by lane, so that a line is read in one go.
         let words = self.order.words();
-        let copies = BLOCK_WORDS / words * V::LANES;
+        let copies = B::COUNT / words * V::LANES;
         for copy in share * copies / shares..(share + 1) * copies / shares {
-            // SAFETY: such a copy begins in one of the 16 words, evenly for pairs, of one of the lanes.
-            unsafe { self.copy(copy * words / BLOCK_WORDS, copy * words % BLOCK_WORDS) };
+            // SAFETY: such a copy begins in one of the words, evenly for pairs, of one of the lanes.
+            unsafe { self.copy(copy * words / B::COUNT, copy * words % B::COUNT) };
         }
     }
 }
 
 /// The cache lines of the blocks to come, of every lane.
 #[derive(Clone, Copy)]
-struct Lines<V> {
+struct Lines<V, B: Shape> {
     messages: *const &'static [u8],
     /// Where the block that is loaded starts in each message.
     at: usize,
-    vector: core::marker::PhantomData<V>,
+    of: PhantomData<(V, B)>,
 }
 
-impl<V: Vector> Lines<V> {
+impl<V: Vector, B: Shape> Lines<V, B> {
     #[inline(always)]
     fn prefetch(self, share: usize, shares: usize) {
         if V::LANES < LANES {
             return;
         }
-        let block = BLOCK_WORDS * V::Word::BYTES;
+        let block = B::COUNT * V::Word::BYTES;
         let lines = V::LANES * block / CACHE_LINE;
         for line in share * lines / shares..(share + 1) * lines / shares {
             // SAFETY: the remainder is below `V::LANES`, for each of which there is a message.
@@ -261,22 +264,4 @@ impl<V: Vector> Lines<V> {
             V::prefetch(message.wrapping_add(self.at + BLOCKS_AHEAD * block + line / V::LANES * CACHE_LINE));
         }
     }
-}
-
-/// Asks for the first lines of a message that will be hashed soon: its first row would wait for memory, and all lanes
-/// with it.
-#[inline]
-pub fn prefetch(message: &[u8]) {
-    prefetch_all(&message[..message.len().min(FIRST_LINES * CACHE_LINE)]);
-}
-
-/// Asks for all lines of some bytes.
-#[inline]
-pub fn prefetch_all(bytes: &[u8]) {
-    #[cfg(target_arch = "x86_64")]
-    for line in bytes.chunks(CACHE_LINE) {
-        super::sse2::U32x4::prefetch(line.as_ptr());
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = bytes;
 }

@@ -1,11 +1,15 @@
 //! AVX2: 256-bit registers, 8 lanes of 32 bits or 4 of 64.
 
-use super::x86::{Bmi, parts, pin, vector};
-use super::{BLOCK_WORDS, Vector};
+use super::portable::{One, Portable};
+use super::x86::{Bmi, has, parts, pin, register};
+use super::{Backend, Chosen, Tier, both, entries, kernel};
+use crate::kernel::KernelSet;
+use crate::vector::Compress;
+use crate::vector::pair::Pair;
 use core::arch::x86_64::*;
 
 /// Proof that the CPU has AVX2, BMI1 and BMI2.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Avx2(());
 
 impl Avx2 {
@@ -15,42 +19,60 @@ impl Avx2 {
     pub(crate) unsafe fn assume() -> Self {
         Avx2(())
     }
+
+    /// Where the backend is this tier.
+    pub(crate) fn of(backend: Backend) -> Option<Self> {
+        match backend.0 {
+            Chosen::Avx2(proof) => Some(proof),
+            _ => None,
+        }
+    }
 }
+
+impl Tier for Avx2 {
+    fn detect() -> Option<Self> {
+        // SAFETY: as was asked.
+        has!("avx2", "bmi1", "bmi2").then(|| unsafe { Avx2::assume() })
+    }
+
+    fn kernels<F: Compress>(self) -> KernelSet<F> {
+        let mut set = KernelSet::default();
+        set.add(kernel::<Scalar, F, One<F::Word>>("scalar", self));
+        set.add_both(both::<Vectors, F, Ymm<F::Word>>("avx2", self));
+        if F::SHORT_ROUNDS {
+            set.add_both(both::<Vectors, F, Pair<Ymm<F::Word>>>("avx2-x2", self));
+        }
+        set
+    }
+}
+
+entries!(#[target_feature(enable = "bmi1,bmi2")] Scalar having Avx2: Portable = Portable);
+entries!(#[target_feature(enable = "avx2,bmi1,bmi2")] Vectors having Avx2: Avx2 = Avx2::assume());
 
 // SAFETY: see `assume`.
 unsafe impl Bmi for Avx2 {}
 
-vector! {
-    /// 8 lanes of 32 bits.
-    U32x8: 8 x u32 in __m256i, proof Avx2,
-    splat: _mm256_set1_epi32 as i32, load: _mm256_loadu_si256, store: _mm256_storeu_si256,
-    add: _mm256_add_epi32, xor: _mm256_xor_si256, and: _mm256_and_si256, or: _mm256_or_si256,
+register! {
+    /// 256 bits.
+    Ymm: 0, in __m256i, proof Avx2,
+    splat: (_mm256_set1_epi32, _mm256_set1_epi64x), load: _mm256_loadu_si256, store: _mm256_storeu_si256,
+    add: (_mm256_add_epi32, _mm256_add_epi64), xor: _mm256_xor_si256, and: _mm256_and_si256, or: _mm256_or_si256,
     and_not: _mm256_andnot_si256,
-    shifts: (_mm256_sll_epi32, _mm256_srl_epi32), rotate: shifts, ternary: none,
-    swap: swap_bytes_32, transpose: words_32, rows: rows_32, pad: pad_line, pin: pin_256,
+    shifts: (_mm256_sll_epi32, _mm256_srl_epi32, _mm256_sll_epi64, _mm256_srl_epi64), rotate: shifts,
+    ternary: none, swap: (swap_bytes_32, swap_bytes_64), blocks: parts,
+    pad: pad_line, pin: pin_256,
 }
-parts!(U32x8: load_parts, store_parts, _mm256_unpacklo_epi32, _mm256_unpackhi_epi32, _mm256_unpacklo_epi64, _mm256_unpackhi_epi64);
-
-vector! {
-    /// 4 lanes of 64 bits.
-    U64x4: 4 x u64 in __m256i, proof Avx2,
-    splat: _mm256_set1_epi64x as i64, load: _mm256_loadu_si256, store: _mm256_storeu_si256,
-    add: _mm256_add_epi64, xor: _mm256_xor_si256, and: _mm256_and_si256, or: _mm256_or_si256,
-    and_not: _mm256_andnot_si256,
-    shifts: (_mm256_sll_epi64, _mm256_srl_epi64), rotate: shifts, ternary: none,
-    swap: swap_bytes_64, transpose: words_64, rows: rows_64, pad: pad_line, pin: pin_256,
-}
-parts!(U64x4: load_parts, store_parts, _mm256_unpacklo_epi32, _mm256_unpackhi_epi32, _mm256_unpacklo_epi64, _mm256_unpackhi_epi64);
+parts!(Ymm: load_parts, store_parts, _mm256_unpacklo_epi32, _mm256_unpackhi_epi32, _mm256_unpacklo_epi64, _mm256_unpackhi_epi64);
 
 pin!(pin_256, __m256i, ymm_reg, "avx2");
 
 /// # Safety
-/// The CPU has AVX2; messages 0 and `APART` are readable for 16 bytes from `at`.
+/// The CPU has AVX2; messages 0 and `apart` are readable for 16 bytes from `at`.
 #[inline(always)]
-pub(super) unsafe fn load_parts<const APART: usize>(messages: *const &[u8], at: usize) -> __m256i {
+pub(super) unsafe fn load_parts(messages: *const &[u8], apart: usize, at: usize) -> __m256i {
     // SAFETY: the caller's bytes and its AVX2.
     unsafe {
-        let part = |i: usize| _mm_loadu_si128((*messages.add(i * APART)).as_ptr().add(at).cast());
+        let part = |i: usize| _mm_loadu_si128((*messages.add(i * apart)).as_ptr().add(at).cast());
         _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(part(0)), part(1))
     }
 }
@@ -66,13 +88,13 @@ pub(super) unsafe fn store_parts(x: __m256i, to: *mut u8, apart: usize) {
     }
 }
 
-/// [`Vector::pad`] without a branch for each length: whole words are loaded under a mask, and the word that the message
+/// [`Vector::pad`](crate::vector::Vector::pad) without a branch for each length: whole words are loaded under a mask, and the word that the message
 /// ends in is put in their midst.
 ///
 /// # Safety
 /// The CPU has AVX2; the rest is the trait's.
 #[inline(always)]
-unsafe fn pad_line(from: *const u8, left: i8, line: *mut u8) {
+unsafe fn pad_line(from: *const u8, left: i8, then: u8, line: *mut u8) {
     let bytes = left.max(0) as usize;
     let (whole, rest) = (bytes / 4, bytes % 4);
     // SAFETY: the caller's bytes.
@@ -84,10 +106,10 @@ unsafe fn pad_line(from: *const u8, left: i8, line: *mut u8) {
             (0..rest).rfold(0, |word, i| word << 8 | u32::from(*from.add(i)))
         }
     };
-    let bit = if left < 0 { 0 } else { 0x80 << (8 * rest) };
+    let then = if left < 0 { 0 } else { u32::from(then) << (8 * rest) };
     // SAFETY: the caller's CPU; the masks have no bit for a word that is not left, and the line is the caller's.
     unsafe {
-        let (at, last) = (_mm256_set1_epi32(whole as i32), _mm256_set1_epi32((rest_of_word | bit).cast_signed()));
+        let (at, last) = (_mm256_set1_epi32(whole as i32), _mm256_set1_epi32((rest_of_word | then).cast_signed()));
         for half in 0..2 {
             let numbers = _mm256_add_epi32(_mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7), _mm256_set1_epi32(8 * half));
             let from = from.wrapping_add(32 * half as usize).cast();
