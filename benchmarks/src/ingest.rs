@@ -20,7 +20,7 @@ use clap::builder::RangedU64ValueParser;
 use figure::{Figure, Point};
 use hashing::{Expected, Subject};
 use manyhash::engine::Engine;
-use manyhash::{Algorithm, UnknownAlgorithm};
+use manyhash::{Algorithm, UnknownAlgorithmError};
 use receiver::Receiver;
 use std::io::Write;
 use std::str::FromStr;
@@ -48,9 +48,9 @@ pub(crate) struct Args {
 struct Together(Vec<Algorithm>);
 
 impl FromStr for Together {
-    type Err = UnknownAlgorithm;
+    type Err = UnknownAlgorithmError;
 
-    fn from_str(names: &str) -> Result<Self, UnknownAlgorithm> {
+    fn from_str(names: &str) -> Result<Self, UnknownAlgorithmError> {
         names.split('+').map(str::parse).collect::<Result<_, _>>().map(Together)
     }
 }

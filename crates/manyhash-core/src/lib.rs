@@ -30,7 +30,7 @@ pub mod reference;
 pub mod short;
 mod simd;
 
-pub use algorithm::{Algorithm, Family, Md5, Sha1, Sha256, Sha512, Start, State, UnknownAlgorithm};
+pub use algorithm::{Algorithm, Family, Md5, Sha1, Sha256, Sha512, Start, State, UnknownAlgorithmError};
 pub use backend::{Backend, BackendError};
 pub use kernel::{Kernel, KernelSet, LaneStates};
 pub use short::{Chains, ShortKernel, ShortKernelSet, Uneven};

@@ -5,7 +5,7 @@
 mod others;
 
 use crate::stream::{FamilyRows, finalize_many, update_messages};
-use crate::{Algorithm, Digest, Stream, UnknownAlgorithm};
+use crate::{Algorithm, Digest, Stream, UnknownAlgorithmError};
 #[cfg(feature = "others")]
 pub use others::{Blake2bLength, Other};
 use std::fmt;
@@ -62,7 +62,7 @@ pub struct UnknownFunction;
 
 impl fmt::Display for UnknownFunction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        UnknownAlgorithm.fmt(f)?;
+        UnknownAlgorithmError.fmt(f)?;
         #[cfg(feature = "others")]
         for name in Other::NAMES {
             write!(f, ", {name}")?;

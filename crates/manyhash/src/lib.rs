@@ -56,7 +56,7 @@ pub use engine::Engine;
 pub use function::{Blake2bLength, Other};
 pub use function::{Function, UnknownFunction};
 pub use hmac::{Hmac, hmac_column, hmac_many};
-pub use manyhash_core::{Algorithm, Backend, UnknownAlgorithm};
+pub use manyhash_core::{Algorithm, Backend, UnknownAlgorithmError};
 pub use pbkdf2::{KeyLength, pbkdf2_many};
 pub use plan::{KernelCost, Plan, plan};
 pub use stream::{Stream, UpdateManyError, update_many};
