@@ -13,7 +13,7 @@ use crate::report::{machine, rate};
 use crate::subject::{self, Call, Job, Kind, MANYHASH, Task, Threads};
 use crate::verify::{self, Expected};
 use clap::builder::RangedU64ValueParser;
-use manyhash::{Algorithm, Batch, Column, Encoding, OutputLength};
+use manyhash::{Algorithm, Batch, Column, Encoding, OutputLengthError};
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_distr::{Distribution, LogNormal};
@@ -108,7 +108,7 @@ struct Own<H> {
     digests: Vec<u8>,
 }
 
-impl<H: FnMut(&mut [u8]) -> Result<(), OutputLength>> Task for Own<H> {
+impl<H: FnMut(&mut [u8]) -> Result<(), OutputLengthError>> Task for Own<H> {
     fn run(&mut self, passes: usize) {
         for _ in 0..passes {
             (self.hash)(&mut self.digests).expect("there is room for each row");

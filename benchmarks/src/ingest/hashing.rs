@@ -4,7 +4,7 @@ use crate::error::Error;
 use crate::subject::Evp;
 use crate::verify::Origin;
 use bytes::Bytes;
-use manyhash::engine::{Engine, Stream};
+use manyhash::engine::{Engine, HashStream};
 use manyhash::{Algorithm, Digest};
 use std::sync::Arc;
 
@@ -78,8 +78,8 @@ enum Way {
 
 /// The stream of an object. Most programs need one digest of it, and say so.
 enum Streams {
-    One(Stream<Algorithm>),
-    Several(Stream<Vec<Algorithm>>),
+    One(HashStream<Algorithm>),
+    Several(HashStream<Vec<Algorithm>>),
 }
 
 impl Hashing {

@@ -23,7 +23,7 @@ use crate::cache::{Cache, CacheOptions};
 use crate::console::Console;
 use crate::reading::Reading;
 use find::Search;
-use manyhash::{Function, Other};
+use manyhash::HashFunction;
 use replace::{Answer, Replacement};
 use std::ffi::OsString;
 use std::io;
@@ -54,8 +54,8 @@ pub struct Arguments {
     #[arg(value_name = "DIR", required = true)]
     directories: Vec<OsString>,
 
-    #[arg(short, long, default_value_t = Function::Other(Other::Blake3), help = function_help())]
-    algorithm: Function,
+    #[arg(short, long, default_value_t = HashFunction::Blake3, help = function_help())]
+    algorithm: HashFunction,
 
     #[command(flatten)]
     reading: Reading,

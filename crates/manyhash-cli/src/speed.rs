@@ -72,7 +72,7 @@ fn run(console: &mut Console, arguments: Arguments) -> io::Result<bool> {
 }
 
 fn algorithms_help() -> String {
-    format!("Algorithms to measure, of {} [default: all]", Algorithm::ALL.map(Algorithm::name).join(", "))
+    format!("Algorithms to measure, of {} [default: all]", Algorithm::ALL.iter().map(|algorithm| algorithm.name()).collect::<Vec<_>>().join(", "))
 }
 
 /// Seconds, as they are given.

@@ -1,6 +1,6 @@
 //! How the rows of a column are hashed: as they are, or under a key.
 
-use manyhash::{Algorithm, Batch, Column, Encoding, Hmac, OutputLength};
+use manyhash::{Algorithm, Batch, Column, Encoding, Hmac, OutputLengthError};
 
 pub(crate) enum Hashing {
     Digest(Batch),
@@ -27,7 +27,12 @@ impl Hashing {
     ///
     /// # Errors
     /// If there is not room for exactly one a row.
-    pub(crate) fn fill(&self, column: &Column, encoding: Encoding, digests: &mut [u8]) -> Result<(), OutputLength> {
+    pub(crate) fn fill(
+        &self,
+        column: &Column,
+        encoding: Encoding,
+        digests: &mut [u8],
+    ) -> Result<(), OutputLengthError> {
         match self {
             Hashing::Digest(batch) => batch.digest_column_into(column, encoding, digests),
             Hashing::Hmac(hmac) => hmac.authenticate_column_into(column, encoding, digests),

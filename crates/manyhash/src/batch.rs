@@ -58,7 +58,7 @@ pub fn digest_many_into<M: AsRef<[u8]> + Sync>(
     algorithm: Algorithm,
     messages: &[M],
     digests: &mut [Digest],
-) -> Result<(), OutputLength> {
+) -> Result<(), OutputLengthError> {
     Batch::new(algorithm).digest_many_into(messages, digests)
 }
 
@@ -96,8 +96,8 @@ impl Batch {
         &self,
         messages: &[M],
         digests: &mut [Digest],
-    ) -> Result<(), OutputLength> {
-        OutputLength::check(messages.len(), digests.len())?;
+    ) -> Result<(), OutputLengthError> {
+        OutputLengthError::check(messages.len(), digests.len())?;
         self.fill_digests(messages, digests);
         Ok(())
     }
@@ -128,8 +128,8 @@ impl Batch {
         &self,
         messages: &[M],
         digests: &mut [u8],
-    ) -> Result<(), OutputLength> {
-        OutputLength::check_bytes(messages.len(), digests, self.algorithm.digest_bytes())?;
+    ) -> Result<(), OutputLengthError> {
+        OutputLengthError::check_bytes(messages.len(), digests, self.algorithm.digest_bytes())?;
         self.fill_packed(messages, digests);
         Ok(())
     }
@@ -157,14 +157,14 @@ pub(crate) fn head<const N: usize>(bytes: &[u8; MAX_DIGEST_BYTES]) -> [u8; N] {
 /// There is not room for exactly one digest a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{messages} messages, but room for {digests} digests")]
-pub struct OutputLength {
+pub struct OutputLengthError {
     messages: usize,
     digests: usize,
 }
 
-impl OutputLength {
+impl OutputLengthError {
     pub(crate) fn check(messages: usize, digests: usize) -> Result<(), Self> {
-        if messages == digests { Ok(()) } else { Err(OutputLength { messages, digests }) }
+        if messages == digests { Ok(()) } else { Err(OutputLengthError { messages, digests }) }
     }
 
     /// Of digests of so many bytes each, side by side.

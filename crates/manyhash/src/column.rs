@@ -8,8 +8,8 @@ mod salt;
 mod work;
 
 use crate::batch::Batch;
-use crate::stream::Stream;
-use crate::{Algorithm, OutputLength};
+use crate::hasher::Hasher;
+use crate::{Algorithm, OutputLengthError};
 pub use salt::Salt;
 
 use layout::{Fixed, Layout, Offsets, Rows, Validity, Views};
@@ -41,8 +41,8 @@ impl Encoding {
     }
 
     /// Whether there is room for exactly one digest a row.
-    pub(crate) fn check(self, algorithm: Algorithm, column: &Column, digests: &[u8]) -> Result<(), OutputLength> {
-        OutputLength::check_bytes(column.len(), digests, self.width(algorithm))
+    pub(crate) fn check(self, algorithm: Algorithm, column: &Column, digests: &[u8]) -> Result<(), OutputLengthError> {
+        OutputLengthError::check_bytes(column.len(), digests, self.width(algorithm))
     }
 }
 
@@ -281,14 +281,14 @@ impl Batch {
         column: &Column,
         encoding: Encoding,
         digests: &mut [u8],
-    ) -> Result<(), OutputLength> {
+    ) -> Result<(), OutputLengthError> {
         encoding.check(self.algorithm(), column, digests)?;
         self.fill_column(column, encoding, None, digests);
         Ok(())
     }
 
     /// `before` are whole blocks that stand before every row.
-    pub(crate) fn fill_column(&self, column: &Column, encoding: Encoding, before: Option<&Stream>, digests: &mut [u8]) {
+    pub(crate) fn fill_column(&self, column: &Column, encoding: Encoding, before: Option<&Hasher>, digests: &mut [u8]) {
         let work = Work { batch: *self, validity: column.validity, encoding, before };
         match &column.rows {
             Rows::Binary(rows) => work.by_algorithm(rows, digests),

@@ -54,7 +54,7 @@ pub use digesting::Digesting;
 pub use digesting_many::{Collection, DigestingMany};
 pub use slots::State;
 pub use stats::{AlgorithmStats, Histogram, KernelUse, StateStats, Stats};
-pub use stream::{Stream, Write};
+pub use stream::{HashStream, Write};
 
 use crate::{Algorithm, Digests};
 use digesting::Submission;
@@ -152,7 +152,7 @@ impl Engine {
         &self,
         algorithms: A,
         bytes: B,
-    ) -> Result<Digesting<A>, Full<B>> {
+    ) -> Result<Digesting<A>, FullError<B>> {
         let (bytes, length) = match self.hash_at_once(&algorithms, bytes) {
             Ok(outcome) => return Ok(Digesting::at_once(outcome)),
             Err(longer) => longer,
@@ -167,7 +167,7 @@ impl Engine {
         };
         let content = |bytes| Content::message(list, Chunk::of_length(bytes, length));
         let submission = Submission::try_new(shared.clone(), order.pool, bytes, content, length);
-        submission.map(Digesting::new).map_err(|buffer| Full { buffer })
+        submission.map(Digesting::new).map_err(|buffer| FullError { buffer })
     }
 
     /// The digests of many messages, in their order.
@@ -262,8 +262,8 @@ impl Engine {
     }
 
     /// A message that comes in chunks. It has a slot from the first chunk on that its caller does not hash himself.
-    pub fn stream<A: Algorithms>(&self, algorithms: A) -> Stream<A> {
-        Stream::new(self.handle.0.clone(), algorithms)
+    pub fn stream<A: Algorithms>(&self, algorithms: A) -> HashStream<A> {
+        HashStream::new(self.handle.0.clone(), algorithms)
     }
 
     /// Says that a request is in progress whose body will come: for servers, at the head of a request.
@@ -389,14 +389,14 @@ pub enum BuildError {
 /// There is no room for a message, which is given back.
 #[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the engine's memory is used up")]
-pub struct Full<B> {
+pub struct FullError<B> {
     /// The bytes.
     pub buffer: B,
 }
 
-impl<B> std::fmt::Debug for Full<B> {
+impl<B> std::fmt::Debug for FullError<B> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Full").finish_non_exhaustive()
+        f.debug_struct("FullError").finish_non_exhaustive()
     }
 }
 

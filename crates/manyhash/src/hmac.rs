@@ -5,9 +5,9 @@
 use crate::batch::Batch;
 use crate::column::{Column, Encoding};
 use crate::family::with_family;
+use crate::hasher::{Hasher, Variant};
 use crate::running::Prefix;
-use crate::stream::{Stream, Variant};
-use crate::{Algorithm, Digest, OutputLength};
+use crate::{Algorithm, Digest, OutputLengthError};
 use manyhash_core::algorithm::{MAX_BLOCK_BYTES, MAX_DIGEST_BYTES};
 use std::thread;
 use zeroize::{Zeroize, Zeroizing};
@@ -31,8 +31,8 @@ const ROWS: usize = 16_384;
 #[derive(Clone)]
 pub struct Hmac {
     batch: Batch,
-    inner: Stream,
-    outer: Stream,
+    inner: Hasher,
+    outer: Hasher,
 }
 
 impl Hmac {
@@ -41,10 +41,10 @@ impl Hmac {
         let key = key.as_ref();
         let mut block = Zeroizing::new([0; MAX_BLOCK_BYTES]);
         if key.len() > algorithm.block_bytes() {
-            let mut stream = Stream::new(algorithm);
-            stream.update(key);
-            let mut digest = stream.digest_bytes();
-            stream.wipe();
+            let mut hasher = Hasher::new(algorithm);
+            hasher.update(key);
+            let mut digest = hasher.digest_bytes();
+            hasher.wipe();
             block[..algorithm.digest_bytes()].copy_from_slice(&digest[..algorithm.digest_bytes()]);
             digest.0.zeroize();
         } else {
@@ -53,9 +53,9 @@ impl Hmac {
         let padded = |pad: u8| {
             let mut padded = block.clone();
             padded.iter_mut().for_each(|byte| *byte ^= pad);
-            let mut stream = Stream::new(algorithm);
-            stream.update(&padded[..algorithm.block_bytes()]);
-            stream
+            let mut hasher = Hasher::new(algorithm);
+            hasher.update(&padded[..algorithm.block_bytes()]);
+            hasher
         };
         Hmac { batch: Batch::new(algorithm), inner: padded(INNER_PAD), outer: padded(OUTER_PAD) }
     }
@@ -96,7 +96,7 @@ impl Hmac {
 
     /// What stands before messages, and before their inner digests. `F` is the algorithm's family.
     pub(crate) fn prefixes<F: Variant>(&self) -> [Prefix<F>; 2] {
-        [&self.inner, &self.outer].map(|stream| F::after(stream).unwrap_or(Prefix::none(Default::default())))
+        [&self.inner, &self.outer].map(|hasher| F::after(hasher).unwrap_or(Prefix::none(Default::default())))
     }
 
     /// The tags of a column, in the order of its rows, side by side; zeros where a row is null.
@@ -115,7 +115,7 @@ impl Hmac {
         column: &Column,
         encoding: Encoding,
         tags: &mut [u8],
-    ) -> Result<(), OutputLength> {
+    ) -> Result<(), OutputLengthError> {
         encoding.check(self.algorithm(), column, tags)?;
         self.fill_column(column, encoding, tags);
         Ok(())

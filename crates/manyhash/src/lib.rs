@@ -7,7 +7,7 @@
 //! - [`Column`]: columns of messages in Arrow's layouts, to columns of digests; with the feature `arrow`, arrays of the
 //!   crate `arrow-array`;
 //! - [`Hmac`]: many messages under one key; [`pbkdf2_many`]: keys of many passwords; [`merkle`]: levels of hash trees;
-//! - [`Stream`] and [`update_many`]: messages that come in pieces, advanced alone or together;
+//! - [`Hasher`] and [`update_many`]: messages that come in pieces, advanced alone or together;
 //! - [`engine::Engine`]: messages of callers who know nothing of each other, as futures;
 //! - files: [`file::Files`], several functions in one read; with the feature `others` BLAKE3, SHA-3, CRCs and
 //!   more beside the algorithms with lanes;
@@ -36,6 +36,7 @@ pub mod engine;
 mod family;
 pub mod file;
 mod function;
+mod hasher;
 mod hmac;
 mod lanes;
 pub mod merkle;
@@ -43,23 +44,22 @@ mod pbkdf2;
 mod plan;
 mod running;
 mod short;
-mod stream;
 mod typed;
 
 pub use backend::{BACKEND_VARIABLE, BackendError, backend};
-pub use batch::{Batch, OutputLength, digest, digest_many, digest_many_into};
+pub use batch::{Batch, OutputLengthError, digest, digest_many, digest_many_into};
 pub use column::{Column, ColumnError, Encoding, Offset, Salt, digest_column, digest_fixed};
-pub use digest::{Digest, DigestEncoding};
+pub use digest::{Digest, DigestEncodingError};
 pub use digests::Digests;
 pub use engine::Engine;
 #[cfg(feature = "others")]
-pub use function::{Blake2bLength, Other};
-pub use function::{Function, UnknownFunction};
+pub use function::Blake2bLength;
+pub use function::{HashFunction, UnknownHashFunctionError};
+pub use hasher::{Hasher, UpdateManyError, update_many};
 pub use hmac::{Hmac, hmac_column, hmac_many};
 pub use manyhash_core::{Algorithm, Backend, UnknownAlgorithmError};
-pub use pbkdf2::{KeyLength, pbkdf2_many};
+pub use pbkdf2::{KeyLengthError, pbkdf2_many};
 pub use plan::{KernelCost, Plan, plan};
-pub use stream::{Stream, UpdateManyError, update_many};
 pub use typed::{Md5, Sha1, Sha224, Sha256, Sha384, Sha512, Sha512_256};
 
 /// The README's Rust is compiled and run as a test.

@@ -15,7 +15,7 @@ const PARENTS: usize = 1 << 14;
 /// There is no parent of a single node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{nodes} nodes are no pairs, or {parents} parents not half as many")]
-pub struct Pairs {
+pub struct LevelLengthError {
     nodes: usize,
     parents: usize,
 }
@@ -24,9 +24,9 @@ pub struct Pairs {
 ///
 /// # Errors
 /// If there is not room for half as many nodes exactly; nothing is written then.
-pub fn parents(nodes: &[Node], parents: &mut [Node]) -> Result<(), Pairs> {
+pub fn parents(nodes: &[Node], parents: &mut [Node]) -> Result<(), LevelLengthError> {
     if nodes.len() != parents.len().saturating_mul(2) {
-        return Err(Pairs { nodes: nodes.len(), parents: parents.len() });
+        return Err(LevelLengthError { nodes: nodes.len(), parents: parents.len() });
     }
     hash(nodes, parents);
     Ok(())
@@ -44,15 +44,15 @@ pub fn parents(nodes: &[Node], parents: &mut [Node]) -> Result<(), Pairs> {
 /// }
 /// let pair = |a: &[u8], b: &[u8]| Sha256::digest([a, b].concat());
 /// assert_eq!(level[0], pair(&pair(&[1; 32], &[2; 32]), &pair(&[3; 32], &[4; 32])));
-/// # Ok::<(), merkle::Pairs>(())
+/// # Ok::<(), merkle::LevelLengthError>(())
 /// ```
 ///
 /// # Errors
 /// If the number of nodes is odd; nothing is changed then.
-pub fn parents_in_place(nodes: &mut [Node]) -> Result<&mut [Node], Pairs> {
+pub fn parents_in_place(nodes: &mut [Node]) -> Result<&mut [Node], LevelLengthError> {
     let half = nodes.len() / 2;
     if !nodes.len().is_multiple_of(2) {
-        return Err(Pairs { nodes: nodes.len(), parents: half });
+        return Err(LevelLengthError { nodes: nodes.len(), parents: half });
     }
     let mut room = vec![Node::default(); half.min(PARENTS)];
     for first in (0..half).step_by(PARENTS) {

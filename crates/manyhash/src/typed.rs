@@ -9,7 +9,7 @@ mod rustcrypto;
 
 use crate::batch::{Batch, head};
 use crate::running::{self, Prefix, Running};
-use crate::{Algorithm, OutputLength};
+use crate::{Algorithm, OutputLengthError};
 use manyhash_core::{Start, State};
 use std::{fmt, io};
 
@@ -84,8 +84,8 @@ macro_rules! typed {
                 pub fn digest_many_into<M: AsRef<[u8]> + Sync>(
                     messages: &[M],
                     digests: &mut [[u8; $bytes]],
-                ) -> Result<(), OutputLength> {
-                    OutputLength::check(messages.len(), digests.len())?;
+                ) -> Result<(), OutputLengthError> {
+                    OutputLengthError::check(messages.len(), digests.len())?;
                     Self::fill(messages, digests);
                     Ok(())
                 }

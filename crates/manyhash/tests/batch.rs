@@ -4,7 +4,7 @@
 mod common;
 
 use common::{bytes, reference};
-use manyhash::{Algorithm, Batch, Digest, OutputLength, digest, digest_many, digest_many_into};
+use manyhash::{Algorithm, Batch, Digest, OutputLengthError, digest, digest_many, digest_many_into};
 use proptest::prelude::*;
 
 /// Checks the digests of the first `length` bytes from each offset.
@@ -20,7 +20,7 @@ fn check(algorithm: Algorithm, threads: usize, data: &[u8], cuts: &[(usize, usiz
 #[test]
 fn one_message_of_every_length() {
     let data = bytes(5 * 128);
-    for algorithm in Algorithm::ALL {
+    for algorithm in Algorithm::ALL.iter().copied() {
         for length in 0..=4 * algorithm.block_bytes() + 1 {
             assert_eq!(
                 digest(algorithm, &data[..length]),
@@ -34,7 +34,7 @@ fn one_message_of_every_length() {
 #[test]
 fn every_count_of_equal_messages() {
     let data = bytes(4096);
-    for algorithm in Algorithm::ALL {
+    for algorithm in Algorithm::ALL.iter().copied() {
         for count in 0..=2 * 64 + 1 {
             // Long enough that even two of them use lanes.
             let cuts: Vec<_> = (0..count).map(|i| (i, 2100)).collect();
@@ -46,7 +46,7 @@ fn every_count_of_equal_messages() {
 #[test]
 fn every_length_side_by_side() {
     let data = bytes(5 * 128);
-    for algorithm in Algorithm::ALL {
+    for algorithm in Algorithm::ALL.iter().copied() {
         let cuts: Vec<_> = (0..=4 * algorithm.block_bytes() + 1).map(|length| (length % 7, length)).collect();
         check(algorithm, 1, &data, &cuts);
         let reversed: Vec<_> = cuts.into_iter().rev().collect();
@@ -57,7 +57,7 @@ fn every_length_side_by_side() {
 #[test]
 fn one_long_message_among_short_ones() {
     let data = bytes(1 << 20);
-    for algorithm in Algorithm::ALL {
+    for algorithm in Algorithm::ALL.iter().copied() {
         for place in [0, 150, 299] {
             let cuts: Vec<_> =
                 (0..300).map(|i| if i == place { (0, (1 << 20) - 1) } else { (i, 40 + i % 100) }).collect();
@@ -72,7 +72,7 @@ fn one_long_message_among_short_ones() {
 #[test]
 fn one_message_that_is_not_like_the_others() {
     let data = bytes(3000);
-    for algorithm in Algorithm::ALL {
+    for algorithm in Algorithm::ALL.iter().copied() {
         let block = algorithm.block_bytes();
         for place in [0, 1, 127, 128, 200, 256, 383, 384, 399] {
             for length in [0, block, 2500] {
@@ -98,7 +98,7 @@ fn many_runs_on_any_number_of_threads() {
 #[test]
 fn output_of_another_length_is_an_error_and_untouched() {
     let mut digests = vec![Digest::default(); 2];
-    let error: OutputLength = digest_many_into(Algorithm::Md5, &["a", "b", "c"], &mut digests).unwrap_err();
+    let error: OutputLengthError = digest_many_into(Algorithm::Md5, &["a", "b", "c"], &mut digests).unwrap_err();
     assert_eq!(error.to_string(), "3 messages, but room for 2 digests");
     assert!(digests.iter().all(|digest| digest.as_bytes().is_empty()));
     assert!(digest_many_into(Algorithm::Md5, &["a", "b"], &mut digests).is_ok());

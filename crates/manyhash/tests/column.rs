@@ -40,7 +40,7 @@ fn fixed_of_every_width() {
         let rows: Vec<_> = values.chunks(width).map(Some).collect();
         assert_column(algorithm, &Column::fixed(&values, width).expect("whole rows"), &rows);
     }
-    for algorithm in Algorithm::ALL {
+    for algorithm in Algorithm::ALL.iter().copied() {
         let values = bytes(16 * 1000);
         assert_eq!(
             digest_fixed(algorithm, &values, 16),
@@ -100,7 +100,7 @@ fn nulls_among_rows_alike() {
 
 #[test]
 fn ragged_with_nulls_and_slices() {
-    for algorithm in Algorithm::ALL {
+    for algorithm in Algorithm::ALL.iter().copied() {
         for (count, first) in [(0, 0), (0, 5), (1, 3), (100, 0), (3000, 11)] {
             let offsets32: Vec<i32> = offsets(first, lengths(count));
             let offsets64: Vec<i64> = offsets(first, lengths(count));
@@ -194,7 +194,7 @@ fn views_inline_and_in_buffers() {
     }
     views.push(view_of(60_000, 1, 10_000));
     rows.push(Some(&buffers[1][10_000..]));
-    for algorithm in Algorithm::ALL {
+    for algorithm in Algorithm::ALL.iter().copied() {
         assert_column(algorithm, &Column::views(&views, &buffers).expect("the views are right"), &rows);
     }
 }

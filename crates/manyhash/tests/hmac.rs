@@ -27,7 +27,7 @@ fn the_rfcs_vectors() {
     let mut tags = 0;
     for case in ["rfc2202.txt", "rfc4231.txt"].into_iter().flat_map(cases) {
         let (key, message) = (unhex(&case["Key"]), unhex(&case["Msg"]));
-        for algorithm in Algorithm::ALL {
+        for algorithm in Algorithm::ALL.iter().copied() {
             let Some(tag) = case.get(algorithm.name()) else { continue };
             let hmac = Hmac::new(algorithm, &key);
             // More than one lane, and each alone.
@@ -71,7 +71,7 @@ fn many_and_columns_with_keys_of_all_lengths() {
     let offsets: Vec<i32> = std::iter::once(0).chain(ends).collect();
     let validity = bytes(messages.len().div_ceil(8));
     let is_valid = |i: usize| validity[i / 8] >> (i % 8) & 1 == 1;
-    for algorithm in Algorithm::ALL {
+    for algorithm in Algorithm::ALL.iter().copied() {
         let block = algorithm.block_bytes();
         for key in [0, 1, block - 1, block, block + 1, 1000].map(bytes) {
             let due: Vec<Digest> = messages.iter().map(|message| due(algorithm, &key, message)).collect();

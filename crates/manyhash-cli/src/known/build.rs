@@ -10,7 +10,7 @@ use crate::quote::quote;
 use crate::whole_file::WholeFile;
 use crate::{name, standard};
 use indicatif::DecimalBytes;
-use manyhash::Function;
+use manyhash::HashFunction;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
@@ -38,7 +38,7 @@ pub(super) struct Arguments {
     /// The hash function whose digests are taken [default: that of the first digest, by its tag, the name of its column or
     /// of its list (x.blake3, B3SUMS), or else its length, which is said; then those of another are an error]
     #[arg(short, long)]
-    algorithm: Option<Function>,
+    algorithm: Option<HashFunction>,
 
     /// Fail for lines that cannot be read
     #[arg(long)]
@@ -101,7 +101,7 @@ pub(super) fn run(console: &mut Console, arguments: &Arguments) -> io::Result<bo
     Ok(true)
 }
 
-fn of(function: Option<Function>) -> String {
+fn of(function: Option<HashFunction>) -> String {
     function.map_or(String::new(), |function| format!(" of {function}"))
 }
 

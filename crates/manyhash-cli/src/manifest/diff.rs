@@ -6,7 +6,7 @@ use super::index::Index;
 use super::verify::algorithm_help;
 use crate::console::Console;
 use crate::name;
-use manyhash::{Digest, Function};
+use manyhash::{Digest, HashFunction};
 use std::ffi::OsString;
 use std::io;
 
@@ -29,7 +29,7 @@ pub(super) struct Arguments {
     after: OsString,
 
     #[arg(short, long, value_name = "ALGORITHM", help = algorithm_help())]
-    algorithm: Option<Function>,
+    algorithm: Option<HashFunction>,
 
     /// Print a JSON object a line for each file, with its name, its status and, if it was moved, its old name
     #[arg(long)]
@@ -48,8 +48,8 @@ pub(super) fn run(console: &mut Console, arguments: &Arguments) -> io::Result<u8
     after.relate_to(&before);
     let is_common = before.functions.iter().any(|function| after.functions.contains(function));
     if !is_common && before.len() > 0 && after.len() > 0 {
-        let names = |index: &Index| index.functions.iter().map(Function::to_string).collect::<Vec<_>>().join(", ");
-        let is_as_long = |one: &Function, other: &Function| one.digest_bytes() == other.digest_bytes();
+        let names = |index: &Index| index.functions.iter().map(HashFunction::to_string).collect::<Vec<_>>().join(", ");
+        let is_as_long = |one: &HashFunction, other: &HashFunction| one.digest_bytes() == other.digest_bytes();
         let may_be_wrong = |one: &Index, other: &Index| {
             one.guesses.iter().any(|guess| other.functions.iter().any(|function| is_as_long(guess, function)))
         };
@@ -65,7 +65,7 @@ pub(super) fn run(console: &mut Console, arguments: &Arguments) -> io::Result<u8
     for pair in Index::merge(&before, &after) {
         match pair {
             (Some(i), Some(j)) => {
-                let (functions, digests): (Vec<Function>, Vec<Digest>) = after.digests(j).unzip();
+                let (functions, digests): (Vec<HashFunction>, Vec<Digest>) = after.digests(j).unzip();
                 if before.is_as_listed(i, &functions, &digests) {
                     findings.as_listed += 1;
                 } else {

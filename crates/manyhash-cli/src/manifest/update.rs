@@ -11,7 +11,7 @@ use crate::lists::kept::Kept;
 use crate::lists::write::Format;
 use crate::lists::{Entry, bagit};
 use crate::name;
-use manyhash::{Algorithm, Digest, Function};
+use manyhash::{Algorithm, Digest, HashFunction};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -78,7 +78,7 @@ pub(super) fn run(console: &mut Console, arguments: &Arguments) -> io::Result<u8
             Some((index, _)) => &index.functions,
             None => &[],
         };
-        let default = [named.unwrap_or(Function::Lanes(Algorithm::Sha256))];
+        let default = [named.unwrap_or(HashFunction::Lanes(Algorithm::Sha256))];
         let functions = match (&options.algorithm[..], listed) {
             ([], []) => &default[..],
             ([], listed) => listed,
@@ -139,9 +139,9 @@ fn before(
     if format != Some(Format::Bagit) {
         index.relate(directory);
     }
-    let is_listed = |function: &Function| index.functions.contains(function);
+    let is_listed = |function: &HashFunction| index.functions.contains(function);
     if !options.algorithm.is_empty() && index.len() > 0 && !options.algorithm.iter().any(is_listed) {
-        let names = index.functions.iter().map(Function::to_string).collect::<Vec<_>>().join(", ");
+        let names = index.functions.iter().map(HashFunction::to_string).collect::<Vec<_>>().join(", ");
         console.about(name::bytes(path.as_os_str()), &format!("has digests of {names}; create makes one of others"));
         return Err(Said);
     }
@@ -157,7 +157,7 @@ fn before(
 
 struct Update<'a> {
     index: Option<&'a Index>,
-    functions: &'a [Function],
+    functions: &'a [HashFunction],
     /// Of each entry, whether the tree has its file.
     seen: Vec<bool>,
     unlisted: Unlisted,
@@ -187,7 +187,7 @@ impl Update<'_> {
         Ok(None)
     }
 
-    fn with_functions(&self, digests: &[Digest]) -> impl Iterator<Item = (Function, Digest)> + use<> {
+    fn with_functions(&self, digests: &[Digest]) -> impl Iterator<Item = (HashFunction, Digest)> + use<> {
         self.functions.iter().copied().zip(digests.to_vec()).collect::<Vec<_>>().into_iter()
     }
 

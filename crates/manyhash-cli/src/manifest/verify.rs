@@ -13,7 +13,7 @@ use crate::lists::write::Format;
 use crate::name;
 use crate::progress::Progress;
 use crate::reading::Reading;
-use manyhash::Function;
+use manyhash::HashFunction;
 use manyhash::file::{Digested, Source};
 use std::io;
 use std::ops::ControlFlow;
@@ -44,7 +44,7 @@ pub(super) struct Arguments {
     manifest: PathBuf,
 
     #[arg(short, long, value_name = "ALGORITHM", help = algorithm_help())]
-    algorithm: Option<Function>,
+    algorithm: Option<HashFunction>,
 
     #[command(flatten)]
     reading: Reading,

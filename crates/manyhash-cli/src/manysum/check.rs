@@ -13,7 +13,7 @@ use crate::name;
 use crate::progress::Progress;
 use crate::quote::quote;
 use crate::reading::Reading;
-use manyhash::Function;
+use manyhash::HashFunction;
 use manyhash::file::Digested;
 use std::ffi::OsStr;
 use std::io::{self, ErrorKind};
@@ -88,7 +88,7 @@ struct Outcome<'a> {
 struct Guessed {
     matched: bool,
     /// Some that did not match: the function that was taken for granted, and who may tell the right one.
-    mismatched: Vec<(Function, Witness<Vec<u8>>)>,
+    mismatched: Vec<(HashFunction, Witness<Vec<u8>>)>,
 }
 
 /// How many lines of a list were what.
@@ -131,7 +131,7 @@ impl Outcome<'_> {
         written
     }
 
-    fn improper(&mut self, console: &mut Console, number: u64, function: Option<Function>) {
+    fn improper(&mut self, console: &mut Console, number: u64, function: Option<HashFunction>) {
         self.counts.improper += 1;
         if self.policy.report == Report::Warn {
             let tag = function.map_or_else(String::new, |function| tag(function) + " ");

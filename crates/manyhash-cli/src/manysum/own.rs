@@ -10,7 +10,7 @@ use crate::tree::names::FilesFrom;
 use crate::tree::select::{Globs, Pattern, Selection};
 use clap::parser::ValueSource;
 use clap::{ArgAction, ArgMatches, Command, CommandFactory, FromArgMatches, Parser};
-use manyhash::{Function, Other};
+use manyhash::HashFunction;
 use std::ffi::OsString;
 use std::mem;
 use std::path::PathBuf;
@@ -39,7 +39,7 @@ struct Arguments {
         default_value = "sha256",
         help = algorithm_help()
     )]
-    algorithm: Vec<Function>,
+    algorithm: Vec<HashFunction>,
 
     /// Take the regular files in directories, sorted by name, without following symbolic links in them
     #[arg(short, long, conflicts_with = "check")]
@@ -186,12 +186,12 @@ pub(super) fn parse() -> Result<Result<Settings, Conflict>, ExitCode> {
 
 /// The task for these functions: lines of several of them have tags, and those of XXH3, whose bare digits `xxhsum` takes
 /// for XXH64.
-fn tagged(task: Task, functions: &[Function], binary: Option<bool>) -> Result<Task, Conflict> {
+fn tagged(task: Task, functions: &[HashFunction], binary: Option<bool>) -> Result<Task, Conflict> {
     match task {
         Task::Check(_) if functions.len() > 1 => Err(Conflict::SeveralWithCheck),
         Task::Print(format) if functions.len() > 1 && binary.is_some() && !format.tag => Err(Conflict::SeveralUntagged),
         Task::Print(format) if functions.len() > 1 => Ok(Task::Print(Format { tag: true, ..format })),
-        Task::Print(format) if functions == [Other::Xxh3.into()] && binary.is_none() => {
+        Task::Print(format) if functions == [HashFunction::Xxh3] && binary.is_none() => {
             Ok(Task::Print(Format { tag: true, ..format }))
         }
         task => Ok(task),

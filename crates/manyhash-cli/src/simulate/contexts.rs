@@ -203,7 +203,7 @@ mod tests {
 
     async fn in_order() {
         let buffers = Buffers::new(4, 3);
-        for algorithm in Algorithm::ALL {
+        for algorithm in Algorithm::ALL.iter().copied() {
             let contexts = Contexts::new(algorithm, 2).expect("OpenSSL has it");
             let mut messages = [contexts.message(), contexts.message()];
             for text in ["abc", "", "de", "f", "ghi"] {

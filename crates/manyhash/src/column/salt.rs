@@ -1,7 +1,7 @@
 //! Columns whose rows are hashed between a prefix and a suffix.
 
 use super::{Column, Encoding};
-use crate::OutputLength;
+use crate::OutputLengthError;
 use crate::batch::Batch;
 use std::sync::{Mutex, PoisonError};
 
@@ -83,7 +83,7 @@ impl Batch {
         salt: Salt,
         encoding: Encoding,
         digests: &mut [u8],
-    ) -> Result<(), OutputLength> {
+    ) -> Result<(), OutputLengthError> {
         encoding.check(self.algorithm(), column, digests)?;
         self.fill_salted(column, salt, encoding, digests);
         Ok(())

@@ -4,10 +4,10 @@ use super::Encoding;
 use super::layout::{Layout, Validity};
 use crate::batch::Batch;
 use crate::family::with_length;
+use crate::hasher::{Hasher, Variant};
 use crate::lanes::Planned;
 use crate::running::Prefix;
 use crate::short::{Done, GROUP, Shorts, TooLong};
-use crate::stream::{Stream, Variant};
 use manyhash_core::algorithm::{MAX_BLOCK_BYTES, MAX_DIGEST_BYTES};
 use manyhash_core::short::row_bytes;
 use manyhash_core::{State, prefetch_all};
@@ -32,7 +32,7 @@ pub(super) struct Work<'a> {
     pub(super) validity: Option<Validity<'a>>,
     pub(super) encoding: Encoding,
     /// What stands before every row, if anything: whole blocks.
-    pub(super) before: Option<&'a Stream>,
+    pub(super) before: Option<&'a Hasher>,
 }
 
 impl Work<'_> {

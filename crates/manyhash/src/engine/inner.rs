@@ -17,8 +17,8 @@ use super::sync::Arc;
 use super::turn::Lead;
 use super::unlocked::{Most, SMALL, Unlocked};
 use super::work::{Chunk, Content, Outcome, Work};
-use crate::stream::FamilyRows;
-use crate::{Algorithm, Stream};
+use crate::hasher::FamilyRows;
+use crate::{Algorithm, Hasher};
 use std::collections::VecDeque;
 use std::task::{Poll, Waker};
 use std::time::{Duration, Instant};
@@ -582,13 +582,13 @@ impl Job {
 impl Content {
     /// A whole message.
     pub(super) fn message(algorithms: &[Algorithm], chunk: Chunk) -> Self {
-        let streams = algorithms.iter().map(|algorithm| Stream::new(*algorithm)).collect();
-        Content::Message { streams, chunks: VecDeque::from([chunk]), ended: true }
+        let hashers = algorithms.iter().map(|algorithm| Hasher::new(*algorithm)).collect();
+        Content::Message { hashers, chunks: VecDeque::from([chunk]), ended: true }
     }
 
     /// A message that goes on.
-    pub(super) fn begun(streams: Vec<Stream>) -> Self {
-        Content::Message { streams, chunks: VecDeque::new(), ended: false }
+    pub(super) fn begun(hashers: Vec<Hasher>) -> Self {
+        Content::Message { hashers, chunks: VecDeque::new(), ended: false }
     }
 
     /// Bytes that are not hashed yet.

@@ -8,7 +8,7 @@
 use super::costs::Costs;
 use super::inner::Inner;
 use super::slots::{Slots, State};
-use super::stream::Stream;
+use super::stream::HashStream;
 use super::sync::Arc;
 use super::work::discard;
 use super::{Engine, JobError};
@@ -485,7 +485,7 @@ fn buffers_that_misbehave_fail_alone() {
                 let pending = engine.digest(Md5, Odd::new(&engine));
                 let tried = engine.try_digest(Md5, Odd::new(&engine)).map(drop);
                 let many = engine.digest_many(Md5, vec![Odd::new(&engine), Odd::new(&engine)]);
-                let mut stream: Stream<Algorithm> = engine.stream(Md5);
+                let mut stream: HashStream<Algorithm> = engine.stream(Md5);
                 let written = stream.write(Odd::new(&engine)).wait();
                 let written = written.and_then(|()| stream.write(Odd::new(&engine)).wait());
                 if let Err(full) = tried {

@@ -137,7 +137,7 @@ impl Figures {
     }
 
     fn algorithms(&self) -> Vec<AlgorithmStats> {
-        let used = Algorithm::ALL.into_iter().zip(self.bytes).filter(|(_, bytes)| *bytes > 0);
+        let used = Algorithm::ALL.iter().copied().zip(self.bytes).filter(|(_, bytes)| *bytes > 0);
         used.map(|(algorithm, bytes)| with_family!(algorithm, F, _start => self.of::<F>(algorithm, bytes))).collect()
     }
 

@@ -7,10 +7,10 @@ use super::JobError;
 use super::reentry;
 use super::slots::Id;
 use crate::family::with_family;
+use crate::hasher::{FamilyRows, Variant, finalize_many, update_messages};
 use crate::lanes::Planned;
 use crate::running::Prefix;
-use crate::stream::{FamilyRows, Variant, finalize_many, update_messages};
-use crate::{Algorithm, Digest, Stream, batch};
+use crate::{Algorithm, Digest, Hasher, batch};
 use manyhash_core::algorithm::MAX_BLOCK_BYTES;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -51,8 +51,8 @@ impl Chunk {
     }
 
     /// Hashes all of it, at once.
-    pub(super) fn hash(self, streams: &mut [Stream]) -> Result<(), JobError> {
-        let hashed = self.next(usize::MAX).map(|bytes| streams.iter_mut().for_each(|stream| stream.update(bytes)));
+    pub(super) fn hash(self, hashers: &mut [Hasher]) -> Result<(), JobError> {
+        let hashed = self.next(usize::MAX).map(|bytes| hashers.iter_mut().for_each(|hasher| hasher.update(bytes)));
         let discarded = self.discard();
         hashed.and(discarded)
     }
@@ -113,7 +113,7 @@ pub(super) fn at_once<B: AsRef<[u8]>, D>(
 pub(super) enum Content {
     /// The bytes of one message, by one algorithm or several.
     Message {
-        streams: Vec<Stream>,
+        hashers: Vec<Hasher>,
         /// What follows the bytes that are hashed already.
         chunks: VecDeque<Chunk>,
         /// Whether the message ends with them.
@@ -124,7 +124,7 @@ pub(super) enum Content {
 }
 
 /// States, and the bytes that they go on with.
-type Piece<'a> = (&'a mut [Stream], &'a [u8]);
+type Piece<'a> = (&'a mut [Hasher], &'a [u8]);
 
 /// A job in a thread's hands.
 pub(super) struct Work {
@@ -152,10 +152,10 @@ impl Work {
     /// The next bytes, if there are any left to hash now, and the states that go on with them. Of those that several
     /// algorithms read one after another, at most `shared`.
     fn next(&mut self, shared: usize) -> Result<Option<Piece<'_>>, JobError> {
-        let Content::Message { streams, chunks, .. } = &mut self.content else { return Ok(None) };
-        let most = if streams.len() > 1 { self.budget.min(shared) } else { self.budget };
+        let Content::Message { hashers, chunks, .. } = &mut self.content else { return Ok(None) };
+        let most = if hashers.len() > 1 { self.budget.min(shared) } else { self.budget };
         match chunks.front() {
-            Some(chunk) if self.budget > 0 && self.outcome.is_none() => Ok(Some((streams, chunk.next(most)?))),
+            Some(chunk) if self.budget > 0 && self.outcome.is_none() => Ok(Some((hashers, chunk.next(most)?))),
             _ => Ok(None),
         }
     }
@@ -229,14 +229,14 @@ fn finish(works: &mut [Work], rows: &FamilyRows) {
         all && work.outcome.is_none()
     };
     let mut ended: Vec<&mut Work> = works.iter_mut().filter(ended).collect();
-    let streams = ended.iter().flat_map(|work| match &work.content {
-        Content::Message { streams, .. } => &streams[..],
+    let hashers = ended.iter().flat_map(|work| match &work.content {
+        Content::Message { hashers, .. } => &hashers[..],
         Content::Batch(_) => &[],
     });
-    let mut digests = finalize_many(&streams.collect::<Vec<_>>(), rows).into_iter();
+    let mut digests = finalize_many(&hashers.collect::<Vec<_>>(), rows).into_iter();
     for work in &mut ended {
-        if let Content::Message { streams, .. } = &work.content {
-            work.outcome = Some(Ok(digests.by_ref().take(streams.len()).collect()));
+        if let Content::Message { hashers, .. } = &work.content {
+            work.outcome = Some(Ok(digests.by_ref().take(hashers.len()).collect()));
         }
     }
 }

@@ -10,18 +10,18 @@ use std::io;
 
 /// The running digest of one message that comes in pieces.
 ///
-/// It can be cloned at any point. [`update_many`] advances many streams in SIMD lanes.
+/// It can be cloned at any point. [`update_many`] advances many hashers in SIMD lanes.
 ///
 /// ```
-/// use manyhash::{Algorithm, Stream};
+/// use manyhash::{Algorithm, Hasher};
 ///
-/// let mut stream = Stream::new(Algorithm::Sha1);
-/// stream.update("a");
-/// stream.update("bc");
-/// assert_eq!(stream.finalize().to_hex(), "a9993e364706816aba3e25717850c26c9cd0d89d");
+/// let mut hasher = Hasher::new(Algorithm::Sha1);
+/// hasher.update("a");
+/// hasher.update("bc");
+/// assert_eq!(hasher.finalize().to_hex(), "a9993e364706816aba3e25717850c26c9cd0d89d");
 /// ```
 #[derive(Clone)]
-pub struct Stream {
+pub struct Hasher {
     algorithm: Algorithm,
     running: AnyRunning,
 }
@@ -47,13 +47,13 @@ impl AnyRunning {
 
 /// A family's own variant of [`AnyRunning`].
 pub(crate) trait Variant: Planned {
-    fn of(stream: &mut Stream) -> Option<&mut Running<Self>>;
-    fn of_ref(stream: &Stream) -> Option<&Running<Self>>;
+    fn of(hasher: &mut Hasher) -> Option<&mut Running<Self>>;
+    fn of_ref(hasher: &Hasher) -> Option<&Running<Self>>;
     fn rows(rows: &FamilyRows) -> &Rows;
 
-    /// A stream of whole blocks as what stands before other messages.
-    fn after(stream: &Stream) -> Option<Prefix<Self>> {
-        let running = Self::of_ref(stream)?;
+    /// A hasher of whole blocks as what stands before other messages.
+    fn after(hasher: &Hasher) -> Option<Prefix<Self>> {
+        let running = Self::of_ref(hasher)?;
         Some(Prefix { state: *running.state(), bytes: running.length() as usize })
     }
 }
@@ -62,15 +62,15 @@ macro_rules! variants {
     ($($family:ident)*) => {
         $(
             impl Variant for $family {
-                fn of(stream: &mut Stream) -> Option<&mut Running<Self>> {
-                    match &mut stream.running {
+                fn of(hasher: &mut Hasher) -> Option<&mut Running<Self>> {
+                    match &mut hasher.running {
                         AnyRunning::$family(running) => Some(running),
                         _ => None,
                     }
                 }
 
-                fn of_ref(stream: &Stream) -> Option<&Running<Self>> {
-                    match &stream.running {
+                fn of_ref(hasher: &Hasher) -> Option<&Running<Self>> {
+                    match &hasher.running {
                         AnyRunning::$family(running) => Some(running),
                         _ => None,
                     }
@@ -95,15 +95,15 @@ macro_rules! variants {
             }
         }
 
-        /// Advances all streams of each message by bytes of its own, many messages side by side in SIMD lanes.
-        pub(crate) fn update_messages(messages: &mut [(&mut [Stream], &[u8])], rows: &FamilyRows) {
+        /// Advances all hashers of each message by bytes of its own, many messages side by side in SIMD lanes.
+        pub(crate) fn update_messages(messages: &mut [(&mut [Hasher], &[u8])], rows: &FamilyRows) {
             $(update_family::<$family>(messages, rows);)*
         }
 
-        /// The digests of streams of any algorithms, in their order, many side by side in SIMD lanes.
-        pub(crate) fn finalize_many(streams: &[&Stream], rows: &FamilyRows) -> Vec<Digest> {
-            let mut digests = vec![Digest::default(); streams.len()];
-            $(finalize_family::<$family>(streams, rows, &mut digests);)*
+        /// The digests of hashers of any algorithms, in their order, many side by side in SIMD lanes.
+        pub(crate) fn finalize_many(hashers: &[&Hasher], rows: &FamilyRows) -> Vec<Digest> {
+            let mut digests = vec![Digest::default(); hashers.len()];
+            $(finalize_family::<$family>(hashers, rows, &mut digests);)*
             digests
         }
     };
@@ -111,11 +111,11 @@ macro_rules! variants {
 
 variants!(Md5 Sha1 Sha256 Sha512);
 
-fn update_family<F: Variant>(messages: &mut [(&mut [Stream], &[u8])], rows: &FamilyRows) {
+fn update_family<F: Variant>(messages: &mut [(&mut [Hasher], &[u8])], rows: &FamilyRows) {
     let (mut running, mut chunks) = (Vec::new(), Vec::new());
-    for (streams, bytes) in messages {
+    for (hashers, bytes) in messages {
         let before = running.len();
-        running.extend(streams.iter_mut().filter_map(F::of));
+        running.extend(hashers.iter_mut().filter_map(F::of));
         chunks.resize(chunks.len() + running.len() - before, *bytes);
     }
     match &mut running[..] {
@@ -128,26 +128,26 @@ fn update_family<F: Variant>(messages: &mut [(&mut [Stream], &[u8])], rows: &Fam
     }
 }
 
-fn finalize_family<F: Variant>(streams: &[&Stream], rows: &FamilyRows, digests: &mut [Digest]) {
-    let mut running = streams.iter().enumerate().filter_map(|(i, stream)| Some((i, F::of_ref(stream)?)));
+fn finalize_family<F: Variant>(hashers: &[&Hasher], rows: &FamilyRows, digests: &mut [Digest]) {
+    let mut running = hashers.iter().enumerate().filter_map(|(i, hasher)| Some((i, F::of_ref(hasher)?)));
     let Some(first) = running.next() else { return };
     let Some(second) = running.next() else {
-        digests[first.0] = Digest::new(&first.1.finalize(), streams[first.0].algorithm);
+        digests[first.0] = Digest::new(&first.1.finalize(), hashers[first.0].algorithm);
         return;
     };
     let plan = F::rows(rows).of(F::plan());
     let mut finals = Finals::<F, usize>::new();
-    let mut done = |i: usize, bytes: &[u8; MAX_DIGEST_BYTES]| digests[i] = Digest::new(bytes, streams[i].algorithm);
+    let mut done = |i: usize, bytes: &[u8; MAX_DIGEST_BYTES]| digests[i] = Digest::new(bytes, hashers[i].algorithm);
     for (i, running) in [first, second].into_iter().chain(running) {
         finals.push(&plan, running.state(), running.tail(), running.length(), i, &mut done);
     }
     finals.flush(&plan, &mut done);
 }
 
-impl Stream {
+impl Hasher {
     /// A message of no bytes yet.
     pub fn new(algorithm: Algorithm) -> Self {
-        Stream { algorithm, running: AnyRunning::new(algorithm) }
+        Hasher { algorithm, running: AnyRunning::new(algorithm) }
     }
 
     /// The algorithm.
@@ -198,14 +198,14 @@ impl Stream {
 }
 
 /// The algorithm alone: what is hashed may be a secret.
-impl std::fmt::Debug for Stream {
+impl std::fmt::Debug for Hasher {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Stream").field("algorithm", &self.algorithm).finish_non_exhaustive()
+        f.debug_struct("Hasher").field("algorithm", &self.algorithm).finish_non_exhaustive()
     }
 }
 
 /// A sink for anything that writes. It takes every byte and never fails.
-impl io::Write for Stream {
+impl io::Write for Hasher {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.update(bytes);
         Ok(bytes.len())
@@ -216,37 +216,37 @@ impl io::Write for Stream {
     }
 }
 
-/// Advances each stream by a chunk of its own, of any length, many side by side in SIMD lanes.
+/// Advances each hasher by a chunk of its own, of any length, many side by side in SIMD lanes.
 ///
-/// The same as updating each alone, only sooner, and the two can be mixed. It runs on the caller's thread; streams
+/// The same as updating each alone, only sooner, and the two can be mixed. It runs on the caller's thread; hashers
 /// shared out among threads are advanced by each thread's own call.
 ///
 /// ```
-/// use manyhash::{Algorithm, Stream, update_many};
+/// use manyhash::{Algorithm, Hasher, update_many};
 ///
-/// let mut streams = vec![Stream::new(Algorithm::Md5); 2];
-/// update_many(&mut streams, &[b"one message", b"another"])?;
+/// let mut hashers = vec![Hasher::new(Algorithm::Md5); 2];
+/// update_many(&mut hashers, &[b"one message", b"another"])?;
 /// # Ok::<(), manyhash::UpdateManyError>(())
 /// ```
 ///
 /// # Errors
-/// If the slices differ in length or the streams in algorithm; no stream is changed then.
-pub fn update_many(streams: &mut [Stream], chunks: &[&[u8]]) -> Result<(), UpdateManyError> {
-    if streams.len() != chunks.len() {
-        return Err(UpdateManyError::Length { streams: streams.len(), chunks: chunks.len() });
+/// If the slices differ in length or the hashers in algorithm; no hasher is changed then.
+pub fn update_many(hashers: &mut [Hasher], chunks: &[&[u8]]) -> Result<(), UpdateManyError> {
+    if hashers.len() != chunks.len() {
+        return Err(UpdateManyError::Length { hashers: hashers.len(), chunks: chunks.len() });
     }
-    let Some(algorithm) = one_algorithm(streams)? else { return Ok(()) };
+    let Some(algorithm) = one_algorithm(hashers)? else { return Ok(()) };
     with_family!(algorithm, F, _start => {
-        let mut running: Vec<&mut Running<F>> = streams.iter_mut().filter_map(F::of).collect();
+        let mut running: Vec<&mut Running<F>> = hashers.iter_mut().filter_map(F::of).collect();
         update_running(F::plan(), &mut running, chunks);
     });
     Ok(())
 }
 
-/// The algorithm that all streams have; none of no streams.
-fn one_algorithm(streams: &[Stream]) -> Result<Option<Algorithm>, UpdateManyError> {
-    let Some(first) = streams.first().map(Stream::algorithm) else { return Ok(None) };
-    match streams.iter().find(|stream| stream.algorithm != first) {
+/// The algorithm that all hashers have; none of no hashers.
+fn one_algorithm(hashers: &[Hasher]) -> Result<Option<Algorithm>, UpdateManyError> {
+    let Some(first) = hashers.first().map(Hasher::algorithm) else { return Ok(None) };
+    match hashers.iter().find(|hasher| hasher.algorithm != first) {
         Some(other) => Err(UpdateManyError::Algorithms(first, other.algorithm)),
         None => Ok(Some(first)),
     }
@@ -286,18 +286,18 @@ fn update_running<F: Planned>(plan: &impl Advance<F>, running: &mut [&mut Runnin
     }
 }
 
-/// Why streams cannot be advanced together.
+/// Why hashers cannot be advanced together.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum UpdateManyError {
-    /// There is not one chunk for each stream.
-    #[error("{streams} streams, but {chunks} chunks")]
+    /// There is not one chunk for each hasher.
+    #[error("{hashers} hashers, but {chunks} chunks")]
     Length {
         /// Streams given.
-        streams: usize,
+        hashers: usize,
         /// Chunks given.
         chunks: usize,
     },
     /// Streams of different algorithms share no lanes.
-    #[error("streams of {0} and of {1} cannot be advanced together")]
+    #[error("hashers of {0} and of {1} cannot be advanced together")]
     Algorithms(Algorithm, Algorithm),
 }
