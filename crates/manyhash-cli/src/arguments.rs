@@ -30,7 +30,10 @@ pub(crate) fn stop(program: &str, error: &Error) -> ExitCode {
 
 /// The help of an option that takes an algorithm.
 pub fn algorithm_help() -> String {
-    format!("Hash algorithm: {}", Algorithm::ALL.iter().map(|algorithm| algorithm.name()).collect::<Vec<_>>().join(", "))
+    format!(
+        "Hash algorithm: {}",
+        Algorithm::ALL.iter().map(|algorithm| algorithm.name()).collect::<Vec<_>>().join(", ")
+    )
 }
 
 /// The names of every function that a file's digest can be of.

@@ -40,11 +40,11 @@ use std::thread::{self, JoinHandle};
 use std::time::SystemTime;
 use store::{Snapshot, Store};
 use systems::FileSystems;
-use writer::{Pace, Shared};
+use writer::{Pace, SharedStore};
 
 /// A cache that is open, for any number of threads.
 pub(crate) struct Cache {
-    shared: Arc<Shared>,
+    shared: Arc<SharedStore>,
     /// None once it has ended.
     writer: Option<JoinHandle<()>>,
     opened: SystemTime,
@@ -53,7 +53,7 @@ pub(crate) struct Cache {
 
 /// What is in a cache at one moment, for some functions.
 pub(crate) struct Reader<'a> {
-    shared: &'a Shared,
+    shared: &'a SharedStore,
     systems: &'a FileSystems,
     snapshot: Option<Snapshot>,
     names: Vec<String>,
@@ -77,7 +77,7 @@ impl Cache {
 
     fn with(path: &Path, pace: Pace, systems: FileSystems) -> Result<Self, CacheError> {
         let opened = SystemTime::now();
-        let shared = Arc::new(Shared::new(Store::open(path)?, pace));
+        let shared = Arc::new(SharedStore::new(Store::open(path)?, pace));
         let writer = {
             let shared = Arc::clone(&shared);
             thread::Builder::new().name("cache".into()).spawn(move || shared.commit())

@@ -49,7 +49,7 @@ use stop::Stop;
 /// The exit status is 0, or 1 if anything went wrong or a file had to stay as it is. Files that --hardlink leaves for
 /// their attributes, or for what their file system allows, are named, and are no failure.
 #[derive(clap::Args)]
-pub struct Arguments {
+pub struct DupsArguments {
     /// Directories, or files
     #[arg(value_name = "DIR", required = true)]
     directories: Vec<OsString>,
@@ -95,13 +95,13 @@ pub struct Arguments {
 }
 
 /// Runs it, and returns its exit status: 1 if anything went wrong.
-pub fn main(arguments: Arguments) -> ExitCode {
+pub fn main(arguments: DupsArguments) -> ExitCode {
     let mut console = Console::new("manyhash");
     let outcome = run(&mut console, &arguments);
     console.finish(outcome)
 }
 
-fn run(console: &mut Console, arguments: &Arguments) -> io::Result<bool> {
+fn run(console: &mut Console, arguments: &DupsArguments) -> io::Result<bool> {
     if let Err(error) = manyhash::backend() {
         console.message(error.to_string());
         return Ok(false);
@@ -159,7 +159,7 @@ fn run(console: &mut Console, arguments: &Arguments) -> io::Result<bool> {
     Ok(well && failures == 0)
 }
 
-impl Arguments {
+impl DupsArguments {
     /// What is to be done, if anything is.
     fn replacement(&self) -> Option<Replacement> {
         let ignore_attributes = self.ignore_attributes;

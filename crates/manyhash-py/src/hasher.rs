@@ -61,7 +61,7 @@ impl SharedHasher {
 
 /// Advances each object by a buffer of its own, many side by side in SIMD lanes.
 ///
-/// The objects are of one algorithm, and no two are the same; otherwise it is a ValueError, and none has changed.
+/// No two objects are the same; otherwise it is a ValueError, and none has changed. Objects of one algorithm share lanes.
 #[pyfunction]
 pub(crate) fn update_many<'py>(
     py: Python<'py>,
@@ -77,29 +77,18 @@ pub(crate) fn update_many<'py>(
         let (objects, buffers) = (hashers.len(), messages.len());
         return Err(PyValueError::new_err(format!("{objects} objects, but {buffers} buffers")));
     }
-    if let Some((first, _)) = pairs.first()
-        && let Some((other, _)) = pairs.iter().find(|(hasher, _)| hasher.algorithm != first.algorithm)
-    {
-        let message = format!("objects of {} and of {} cannot be updated together", first.name(), other.name());
-        return Err(PyValueError::new_err(message));
-    }
     // Locked in the order of their addresses, so that two calls over the same objects do not wait for each other.
     let address = |hasher: &SharedHasher| std::ptr::from_ref(hasher).addr();
     pairs.sort_unstable_by_key(|(hasher, _)| address(hasher));
     if pairs.windows(2).any(|two| address(two[0].0) == address(two[1].0)) {
         return Err(PyValueError::new_err("an object is there twice"));
     }
-    py.detach(|| advance(&pairs)).map_err(|error| PyValueError::new_err(error.to_string()))
+    py.detach(|| advance(&pairs));
+    Ok(())
 }
 
-fn advance(pairs: &[(&SharedHasher, &[u8])]) -> Result<(), manyhash::UpdateManyError> {
+fn advance(pairs: &[(&SharedHasher, &[u8])]) {
     let mut guards: Vec<MutexGuard<'_, Hasher>> = pairs.iter().map(|(hasher, _)| hasher.lock()).collect();
-    let chunks: Vec<&[u8]> = pairs.iter().map(|(_, chunk)| *chunk).collect();
-    // The library takes them side by side in memory.
-    let mut hashers: Vec<Hasher> = guards.iter().map(|guard| Hasher::clone(guard)).collect();
-    let result = manyhash::update_many(&mut hashers, &chunks);
-    for (guard, hasher) in guards.iter_mut().zip(hashers) {
-        **guard = hasher;
-    }
-    result
+    let chunks = pairs.iter().map(|(_, chunk)| *chunk);
+    manyhash::update_many(guards.iter_mut().map(|guard| &mut **guard).zip(chunks));
 }

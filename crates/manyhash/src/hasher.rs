@@ -1,11 +1,11 @@
 //! Messages that come in pieces.
 
 use crate::family::with_family;
-use crate::lanes::{self, Advance, Finals, Job, Planned, Rows};
+use crate::lanes::{self, Advance, Finals, Job, Planned, RowCounts, Source};
 use crate::running::{Prefix, Running, whole_blocks};
 use crate::{Algorithm, Digest};
 use manyhash_core::algorithm::{MAX_DIGEST_BYTES, StateBytes};
-use manyhash_core::{LaneStates, Md5, Sha1, Sha256, Sha512, Start};
+use manyhash_core::{Family, LaneStates, Md5, Sha1, Sha256, Sha512, Start, State};
 use std::io;
 
 /// The running digest of one message that comes in pieces.
@@ -49,7 +49,7 @@ impl AnyRunning {
 pub(crate) trait Variant: Planned {
     fn of(hasher: &mut Hasher) -> Option<&mut Running<Self>>;
     fn of_ref(hasher: &Hasher) -> Option<&Running<Self>>;
-    fn rows(rows: &FamilyRows) -> &Rows;
+    fn rows(rows: &FamilyRows) -> &RowCounts;
 
     /// A hasher of whole blocks as what stands before other messages.
     fn after(hasher: &Hasher) -> Option<Prefix<Self>> {
@@ -76,7 +76,7 @@ macro_rules! variants {
                     }
                 }
 
-                fn rows(rows: &FamilyRows) -> &Rows {
+                fn rows(rows: &FamilyRows) -> &RowCounts {
                     &rows.$family
                 }
             }
@@ -86,7 +86,7 @@ macro_rules! variants {
         #[derive(Clone, Debug, Default)]
         #[expect(non_snake_case, reason = "the families' own names")]
         pub(crate) struct FamilyRows {
-            $($family: Rows,)*
+            $($family: RowCounts,)*
         }
 
         impl FamilyRows {
@@ -218,37 +218,54 @@ impl io::Write for Hasher {
 
 /// Advances each hasher by a chunk of its own, of any length, many side by side in SIMD lanes.
 ///
-/// The same as updating each alone, only sooner, and the two can be mixed. It runs on the caller's thread; hashers
-/// shared out among threads are advanced by each thread's own call.
+/// The same as updating each alone, only sooner, and the two can be mixed. Hashers whose algorithms have one compression
+/// function share lanes, as SHA-224's and SHA-256's do; others are advanced one algorithm after another. It runs on the
+/// caller's thread; hashers shared out among threads are advanced by each thread's own call.
 ///
 /// ```
 /// use manyhash::{Algorithm, Hasher, update_many};
 ///
 /// let mut hashers = vec![Hasher::new(Algorithm::Md5); 2];
-/// update_many(&mut hashers, &[b"one message", b"another"])?;
-/// # Ok::<(), manyhash::UpdateManyError>(())
+/// update_many(hashers.iter_mut().zip([&b"one message"[..], b"another"]));
 /// ```
-///
-/// # Errors
-/// If the slices differ in length or the hashers in algorithm; no hasher is changed then.
-pub fn update_many(hashers: &mut [Hasher], chunks: &[&[u8]]) -> Result<(), UpdateManyError> {
-    if hashers.len() != chunks.len() {
-        return Err(UpdateManyError::Length { hashers: hashers.len(), chunks: chunks.len() });
+pub fn update_many<'h, 'c>(hashers_and_chunks: impl IntoIterator<Item = (&'h mut Hasher, &'c [u8])>) {
+    let mut left: Vec<(&mut Hasher, &[u8])> = hashers_and_chunks.into_iter().collect();
+    while let Some((first, _)) = left.first() {
+        with_family!(first.algorithm, F, _start => {
+            let (mut running, mut chunks) = (Vec::with_capacity(left.len()), Vec::with_capacity(left.len()));
+            let mut others = Vec::new();
+            for (hasher, chunk) in left {
+                if F::of_ref(hasher).is_none() {
+                    others.push((hasher, chunk));
+                } else if let Some(own) = F::of(hasher) {
+                    running.push(own);
+                    chunks.push(chunk);
+                }
+            }
+            match &mut running[..] {
+                [running] => running.update(chunks[0]),
+                running => update_running(F::plan(), running, &chunks),
+            }
+            left = others;
+        });
     }
-    let Some(algorithm) = one_algorithm(hashers)? else { return Ok(()) };
-    with_family!(algorithm, F, _start => {
-        let mut running: Vec<&mut Running<F>> = hashers.iter_mut().filter_map(F::of).collect();
-        update_running(F::plan(), &mut running, chunks);
-    });
-    Ok(())
 }
 
-/// The algorithm that all hashers have; none of no hashers.
-fn one_algorithm(hashers: &[Hasher]) -> Result<Option<Algorithm>, UpdateManyError> {
-    let Some(first) = hashers.first().map(Hasher::algorithm) else { return Ok(None) };
-    match hashers.iter().find(|hasher| hasher.algorithm != first) {
-        Some(other) => Err(UpdateManyError::Algorithms(first, other.algorithm)),
-        None => Ok(Some(first)),
+/// Whole blocks of chunks, taken from the end, and the messages that they belong to.
+struct Chunks<'r, 's, 'c, F: Family> {
+    jobs: Vec<Job<'c, F, usize>>,
+    running: &'r mut [&'s mut Running<F>],
+}
+
+impl<'c, F: Planned> Source<'c, F> for Chunks<'_, '_, 'c, F> {
+    type Tag = usize;
+
+    fn next(&mut self) -> Option<Job<'c, F, usize>> {
+        self.jobs.pop()
+    }
+
+    fn done(&mut self, message: usize, state: &State<F>) {
+        self.running[message].set_state(state);
     }
 }
 
@@ -280,24 +297,8 @@ fn update_running<F: Planned>(plan: &impl Advance<F>, running: &mut [&mut Runnin
     }
     // Taken from the end, the longest first, so that all lanes end at about the same time.
     jobs.sort_by_key(|job| job.blocks.len());
-    lanes::run(plan, plan.width(), || jobs.pop(), |i, state| running[i].set_state(state));
+    lanes::run(plan, plan.width(), &mut Chunks { jobs, running });
     for (running, rest) in running.iter_mut().zip(rests) {
         running.end(rest);
     }
-}
-
-/// Why hashers cannot be advanced together.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
-pub enum UpdateManyError {
-    /// There is not one chunk for each hasher.
-    #[error("{hashers} hashers, but {chunks} chunks")]
-    Length {
-        /// Streams given.
-        hashers: usize,
-        /// Chunks given.
-        chunks: usize,
-    },
-    /// Streams of different algorithms share no lanes.
-    #[error("hashers of {0} and of {1} cannot be advanced together")]
-    Algorithms(Algorithm, Algorithm),
 }

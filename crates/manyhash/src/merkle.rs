@@ -4,7 +4,8 @@
 //! digest once more: `Sha256::digest_many` of the parents. What becomes of the last node of a level of an odd number
 //! differs from tree to tree, and is the caller's to add.
 
-use crate::{Algorithm, Batch, Column, Encoding};
+use crate::batch::pool::Threads;
+use crate::{Algorithm, Column, Encoding, column};
 
 /// A node: a SHA-256 digest.
 pub type Node = [u8; 32];
@@ -68,6 +69,7 @@ pub fn parents_in_place(nodes: &mut [Node]) -> Result<&mut [Node], LevelLengthEr
 fn hash(nodes: &[Node], parents: &mut [Node]) {
     let pairs = Column::fixed(nodes.as_flattened(), 2 * size_of::<Node>()).ok();
     if let Some(pairs) = pairs {
-        Batch::new(Algorithm::Sha256).fill_column(&pairs, Encoding::Binary, None, parents.as_flattened_mut());
+        let parents = parents.as_flattened_mut();
+        column::fill(Algorithm::Sha256, Threads::default(), &pairs, Encoding::Binary, None, parents);
     }
 }

@@ -7,7 +7,7 @@
 use crate::batch::pool::Cores;
 use crate::family::with_family;
 use crate::hasher::Variant;
-use crate::hmac::Hmac;
+use crate::hmac::HmacKey;
 use crate::lanes::Planned;
 use crate::running::{self, Prefix};
 use crate::short::ShortPlan;
@@ -27,7 +27,7 @@ pub struct KeyLengthError {
 
 /// A block of a key.
 struct Chain {
-    key: Hmac,
+    key: HmacKey,
     first: Digest,
 }
 
@@ -45,7 +45,7 @@ struct Chain {
 ///
 /// # Errors
 /// If the keys are to be longer than 2^32 - 1 digests.
-pub fn pbkdf2_many<P: AsRef<[u8]> + Sync, S: AsRef<[u8]> + Sync>(
+pub fn pbkdf2_many<P: AsRef<[u8]>, S: AsRef<[u8]>>(
     algorithm: Algorithm,
     passwords_and_salts: &[(P, S)],
     iterations: NonZeroU32,
@@ -57,9 +57,12 @@ pub fn pbkdf2_many<P: AsRef<[u8]> + Sync, S: AsRef<[u8]> + Sync>(
     let blocks = u32::try_from(blocks).map_err(|_| too_long)?;
     let mut chains = Vec::new();
     for (password, salt) in passwords_and_salts {
-        let key = Hmac::new(algorithm, password);
+        let (key, salt) = (HmacKey::new(algorithm, password.as_ref()), salt.as_ref());
         for block in 1..=blocks {
-            let first = key.authenticate([salt.as_ref(), &block.to_be_bytes()].concat());
+            let mut message = key.inner();
+            message.update(salt);
+            message.update(block.to_be_bytes());
+            let first = Digest::new(&key.finish(message), algorithm);
             chains.push(Chain { key: key.clone(), first });
         }
     }

@@ -5,7 +5,7 @@ mod common;
 mod engines;
 
 use engines::{assert_idle, expected, noise};
-use manyhash::engine::{Builder, Digesting, Engine, JobError, State};
+use manyhash::engine::{Builder, Digesting, Engine, JobError, SlotState};
 use manyhash::{Algorithm, Digest};
 use std::future::Future;
 use std::pin::{Pin, pin};
@@ -358,7 +358,7 @@ fn what_is_hashed_at_once_is_counted_too() {
     assert_eq!(stats.jobs, 4);
     assert!(stats.inline > Duration::ZERO);
     // They hold nothing.
-    assert_eq!((stats.memory, stats.states[State::Free as usize].slots), (0, 1 << 24));
+    assert_eq!((stats.memory, stats.states[SlotState::Free as usize].slots), (0, 1 << 24));
 }
 
 #[test]

@@ -1,9 +1,9 @@
-//! Streams against the reference: split everywhere, advanced alone and together in any mixture.
+//! Hashers against the reference: split everywhere, advanced alone and together in any mixture.
 
 mod common;
 
 use common::{bytes, reference};
-use manyhash::{Algorithm, Hasher, UpdateManyError, update_many};
+use manyhash::{Algorithm, Hasher, update_many};
 use proptest::prelude::*;
 use std::io::Write;
 
@@ -55,7 +55,7 @@ fn together_from_every_position_by_every_length() {
                 })
                 .collect();
             let chunks: Vec<&[u8]> = (0..hashers.len()).map(|i| &data[i..i + length]).collect();
-            update_many(&mut hashers, &chunks).expect("one chunk a hasher");
+            update_many(hashers.iter_mut().zip(chunks));
             for (i, hasher) in hashers.into_iter().enumerate() {
                 assert_eq!(hasher.finalize(), reference(algorithm, &data[..i + length]), "{algorithm} {i} + {length}");
             }
@@ -64,18 +64,17 @@ fn together_from_every_position_by_every_length() {
 }
 
 #[test]
-fn what_cannot_go_together_is_an_error_and_changes_nothing() {
-    let mut hashers = vec![Hasher::new(Algorithm::Md5), Hasher::new(Algorithm::Sha1)];
-    let error = update_many(&mut hashers, &[b"a", b"b"]).unwrap_err();
-    assert_eq!(error, UpdateManyError::Algorithms(Algorithm::Md5, Algorithm::Sha1));
-    assert_eq!(error.to_string(), "hashers of md5 and of sha1 cannot be advanced together");
-    let error = update_many(&mut hashers[..1], &[]).unwrap_err();
-    assert_eq!(error.to_string(), "1 hashers, but 0 chunks");
-    for hasher in hashers {
-        let algorithm = hasher.algorithm();
-        assert_eq!(hasher.finalize(), reference(algorithm, b""));
+fn of_several_algorithms_together() {
+    let data = bytes(3000);
+    let of = |i: usize| Algorithm::ALL[i % Algorithm::ALL.len()];
+    let mut hashers: Vec<Hasher> = (0..100).map(|i| Hasher::new(of(i))).collect();
+    update_many(hashers.iter_mut().enumerate().map(|(i, hasher)| (hasher, &data[i..20 * i])));
+    update_many(hashers.iter_mut().take(1).map(|hasher| (hasher, &data[..7])));
+    update_many([]);
+    for (i, hasher) in hashers.into_iter().enumerate() {
+        let message = if i == 0 { &data[..7] } else { &data[i..20 * i] };
+        assert_eq!(hasher.finalize(), reference(of(i), message), "{i}");
     }
-    assert_eq!(update_many(&mut [], &[]), Ok(()));
 }
 
 proptest! {
@@ -105,7 +104,7 @@ proptest! {
                     together.push(chunks[i]);
                 }
             }
-            update_many(&mut hashers, &together).expect("one chunk a hasher");
+            update_many(hashers.iter_mut().zip(together));
             lengths.iter_mut().zip(&chunks).for_each(|(at, chunk)| *at += chunk.len());
         }
         for (hasher, length) in hashers.into_iter().zip(lengths) {

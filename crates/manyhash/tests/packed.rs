@@ -6,6 +6,7 @@ mod common;
 use common::{bytes, reference};
 use manyhash::{Algorithm, Batch, Digests, Md5, OutputLengthError, Sha1, Sha224, Sha256, Sha384, Sha512, Sha512_256};
 use proptest::prelude::*;
+use std::num::NonZeroUsize;
 
 /// The digests by type, one after another.
 fn typed(algorithm: Algorithm, messages: &[&[u8]]) -> Vec<u8> {
@@ -23,7 +24,7 @@ fn typed(algorithm: Algorithm, messages: &[&[u8]]) -> Vec<u8> {
 
 /// Checks both forms of the call, and what is around the caller's bytes.
 fn check(algorithm: Algorithm, threads: usize, messages: &[&[u8]]) -> Digests {
-    let (batch, width) = (Batch::new(algorithm).threads(threads), algorithm.digest_bytes());
+    let (batch, width) = (Batch::new(algorithm).threads(NonZeroUsize::new(threads)), algorithm.digest_bytes());
     let digests = batch.digest_many_packed(messages);
     assert_eq!(digests.as_bytes(), typed(algorithm, messages), "{algorithm}, {} messages", messages.len());
     let by_name = batch.digest_many(messages);

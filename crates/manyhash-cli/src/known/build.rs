@@ -27,7 +27,7 @@ const LONGEST: u64 = 1 << 16;
 ///
 /// The set is written whole or not at all. The exit status is 0 if it was, else 1.
 #[derive(clap::Args)]
-pub(super) struct Arguments {
+pub(super) struct BuildSetArguments {
     #[arg(value_name = "LIST", required = true)]
     lists: Vec<OsString>,
 
@@ -53,7 +53,7 @@ pub(super) struct Arguments {
 ///
 /// # Errors
 /// None: nothing goes to standard output.
-pub(super) fn run(console: &mut Console, arguments: &Arguments) -> io::Result<bool> {
+pub(super) fn run(console: &mut Console, arguments: &BuildSetArguments) -> io::Result<bool> {
     let about_output = |console: &mut Console, error| {
         console.file_error(name::bytes(arguments.output.as_os_str()), &error);
         Ok(false)
@@ -121,7 +121,7 @@ impl Gathered {
     fn gather(
         &mut self,
         console: &mut Console,
-        arguments: &Arguments,
+        arguments: &BuildSetArguments,
         list: &OsStr,
         shown: &OsStr,
     ) -> Result<(), String> {

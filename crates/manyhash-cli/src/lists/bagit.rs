@@ -7,7 +7,7 @@
 
 use super::line::skip_white;
 use super::{Entry, digest, split_hex};
-use manyhash::{Algorithm, HashFunction};
+use manyhash::HashFunction;
 use std::ffi::OsStr;
 use std::path::Path;
 
@@ -90,6 +90,7 @@ fn is_name(name: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use manyhash::Algorithm;
 
     #[test]
     fn names_of_manifests() {

@@ -23,7 +23,7 @@ use std::thread;
 ///
 /// The exit status is 0 if all went well, else 1: what could be read is listed then.
 #[derive(clap::Args)]
-pub(super) struct Arguments {
+pub(super) struct CreateArguments {
     /// The directory; in a bag, the one that has `data` in it
     #[arg(value_name = "DIR")]
     directory: PathBuf,
@@ -40,8 +40,8 @@ pub(super) struct Arguments {
 ///
 /// # Errors
 /// If standard output fails.
-pub(super) fn run(console: &mut Console, arguments: &Arguments) -> io::Result<u8> {
-    let Arguments { directory, output, options } = arguments;
+pub(super) fn run(console: &mut Console, arguments: &CreateArguments) -> io::Result<u8> {
+    let CreateArguments { directory, output, options } = arguments;
     if !is_directory(console, directory) {
         return Ok(FAILED);
     }

@@ -19,7 +19,7 @@ use std::io;
 /// The exit status is 0 if both list the same, else the sum of what was found: 1 something could not be read or compared,
 /// 2 changed, 4 missing, 8 moved, 16 new.
 #[derive(clap::Args)]
-pub(super) struct Arguments {
+pub(super) struct DiffArguments {
     /// The older manifest; - is standard input
     #[arg(value_name = "A")]
     before: OsString,
@@ -40,8 +40,8 @@ pub(super) struct Arguments {
 ///
 /// # Errors
 /// If standard output fails.
-pub(super) fn run(console: &mut Console, arguments: &Arguments) -> io::Result<u8> {
-    let Arguments { before: a, after: b, algorithm, json } = arguments;
+pub(super) fn run(console: &mut Console, arguments: &DiffArguments) -> io::Result<u8> {
+    let DiffArguments { before: a, after: b, algorithm, json } = arguments;
     let Some(mut before) = Index::read(console, a, *algorithm) else { return Ok(FAILED) };
     let Some(mut after) = Index::read(console, b, *algorithm) else { return Ok(FAILED) };
     before.relate_to(&after);

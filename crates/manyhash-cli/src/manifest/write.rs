@@ -78,7 +78,7 @@ struct Written {
 }
 
 /// What became of a file of the tree.
-pub(super) type Outcome<'a> = Result<&'a [Digest], io::Error>;
+pub(super) type FileDigests<'a> = Result<&'a [Digest], io::Error>;
 
 impl Manifest<'_> {
     /// Makes it of the files that a walk comes to; whether all went well. What became of each file goes to `done`, which
@@ -92,7 +92,7 @@ impl Manifest<'_> {
         console: &mut Console,
         walked: Walking<'_>,
         mut lines: Lines,
-        mut done: impl FnMut(&mut Console, &[u8], Outcome<'_>) -> io::Result<Option<Entry>> + Send,
+        mut done: impl FnMut(&mut Console, &[u8], FileDigests<'_>) -> io::Result<Option<Entry>> + Send,
         rest: impl FnOnce(&mut Console) -> io::Result<Option<Vec<Entry>>>,
     ) -> io::Result<bool> {
         let (writer, cache) = match self.open(console) {

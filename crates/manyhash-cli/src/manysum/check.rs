@@ -43,7 +43,7 @@ pub(super) fn check(console: &mut Console, settings: &Settings, policy: Policy) 
             Ok(mut list) => {
                 let name = if name == "-" { OsStr::new(INPUT) } else { name };
                 let (counts, guessed) = (Counts::default(), Guessed::default());
-                let mut outcome = Outcome { settings, policy, progress: &progress, list: name, counts, guessed };
+                let mut outcome = CheckedList { settings, policy, progress: &progress, list: name, counts, guessed };
                 outcome.take(console, &mut summary, &mut list)?;
                 well &= if list.end().is_err() {
                     console.about(name::bytes(name), "read error");
@@ -73,7 +73,7 @@ pub(super) fn check(console: &mut Console, settings: &Settings, policy: Policy) 
 }
 
 /// What came of a list.
-struct Outcome<'a> {
+struct CheckedList<'a> {
     settings: &'a Settings,
     policy: Policy,
     progress: &'a Progress,
@@ -102,7 +102,7 @@ struct Counts {
     improper: u64,
 }
 
-impl Outcome<'_> {
+impl CheckedList<'_> {
     /// Of a list, whose files are printed as they are checked.
     fn take(&mut self, console: &mut Console, summary: &mut Summary, list: &mut List<'_>) -> io::Result<()> {
         let mut files = Files::new(list);
@@ -151,12 +151,12 @@ impl Outcome<'_> {
         let digested = match digested {
             Err(error) if error.kind() == ErrorKind::NotFound && self.policy.ignore_missing => {
                 self.counts.ignored += file.entries.len() as u64;
-                summary.add(summary::Outcome::Missing, 0);
+                summary.add(summary::FileOutcome::Missing, 0);
                 return Ok(());
             }
             Err(error) => {
                 let missing = error.kind() == ErrorKind::NotFound;
-                summary.add(if missing { summary::Outcome::Missing } else { summary::Outcome::Unreadable }, 0);
+                summary.add(if missing { summary::FileOutcome::Missing } else { summary::FileOutcome::Unreadable }, 0);
                 let error = reason(&error);
                 console.about(&file.name, &error);
                 Err(error)
@@ -186,7 +186,8 @@ impl Outcome<'_> {
             }
         }
         if let Ok(read) = &digested {
-            summary.add(if all_match { summary::Outcome::Matched } else { summary::Outcome::Failed }, read.bytes);
+            summary
+                .add(if all_match { summary::FileOutcome::Matched } else { summary::FileOutcome::Failed }, read.bytes);
         }
         Ok(())
     }

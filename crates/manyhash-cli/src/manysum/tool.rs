@@ -3,7 +3,7 @@
 mod help;
 mod options;
 
-use super::getopt::{Argument, Arguments};
+use super::getopt::{Argument, Getopt};
 use super::settings::{Conflict, Encoding, Options, Settings};
 use crate::cache::CacheOption;
 use crate::lists::Accepted;
@@ -136,7 +136,7 @@ impl Tool {
     fn read(self, arguments: impl Iterator<Item = OsString>) -> Result<Asked, Stop> {
         let posix = env::var_os("POSIXLY_CORRECT").is_some();
         let mut asked = Asked::default();
-        for argument in Arguments::new(&options::of(self.kind), arguments, posix) {
+        for argument in Getopt::new(&options::of(self.kind), arguments, posix) {
             let (meaning, argument) = match argument.map_err(|message| Stop::Wrong(Some(message)))? {
                 Argument::Option(meaning, argument) => (meaning, argument),
                 Argument::Operand(file) => {

@@ -7,7 +7,7 @@
 
 use super::costs::Costs;
 use super::inner::Inner;
-use super::slots::{Slots, State};
+use super::slots::{SlotState, Slots};
 use super::stream::HashStream;
 use super::sync::Arc;
 use super::work::discard;
@@ -79,7 +79,7 @@ fn assert_idle(engine: &Engine) {
 }
 
 fn assert_empty(inner: &Inner) {
-    let used: Vec<usize> = State::ALL[1..].iter().map(|state| inner.slots.count(*state)).collect();
+    let used: Vec<usize> = SlotState::ALL[1..].iter().map(|state| inner.slots.count(*state)).collect();
     assert_eq!((used, inner.gate.held()), (vec![0; 4], 0));
     let callers: usize = inner.pools.iter().map(|pool| pool.callers()).sum();
     assert_eq!((callers, inner.schedule.is_waiting()), (0, false));
@@ -262,7 +262,7 @@ fn slots_run_out() {
             })
         });
         join(threads.collect());
-        assert_eq!(engine.handle.0.with(|inner, _, _| inner.slots.count(State::Free)), 2);
+        assert_eq!(engine.handle.0.with(|inner, _, _| inner.slots.count(SlotState::Free)), 2);
         assert_idle(&engine);
     });
 }

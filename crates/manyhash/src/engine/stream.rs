@@ -8,7 +8,7 @@ use super::gate::Ticket;
 use super::inner::{After, Inner, Taken};
 use super::pool::{Order, Writing};
 use super::reentry;
-use super::shared::Shared;
+use super::shared::SharedEngine;
 use super::slots::Id;
 use super::stretch::{self, Others};
 use super::sync::Arc;
@@ -28,7 +28,7 @@ use std::time::Instant;
 /// [`write`](Self::write) takes a chunk without copying it, and waits when the engine's memory is used up or when
 /// hashing is more than 256 KiB behind. Dropped, the message is given up.
 pub struct HashStream<A> {
-    shared: Arc<Shared>,
+    shared: Arc<SharedEngine>,
     place: Place,
     /// Once it is no longer tiny.
     writing: Option<Writing>,
@@ -77,7 +77,7 @@ impl Short {
 }
 
 impl<A: Algorithms> HashStream<A> {
-    pub(super) fn new(shared: Arc<Shared>, algorithms: A) -> Self {
+    pub(super) fn new(shared: Arc<SharedEngine>, algorithms: A) -> Self {
         let place = match shared.order(algorithms.list()) {
             Ok(order) => {
                 let hashes = algorithms.list().iter().map(|algorithm| crate::Hasher::new(*algorithm)).collect();

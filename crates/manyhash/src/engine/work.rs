@@ -16,7 +16,7 @@ use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// What became of a job.
-pub(super) type Outcome = Result<Vec<Digest>, JobError>;
+pub(super) type JobResult = Result<Vec<Digest>, JobError>;
 
 /// Bytes that a caller handed over.
 pub(super) struct Chunk {
@@ -58,7 +58,7 @@ impl Chunk {
     }
 
     /// The digests of all of it, at once.
-    pub(super) fn digests(self, algorithms: &[Algorithm]) -> Outcome {
+    pub(super) fn digests(self, algorithms: &[Algorithm]) -> JobResult {
         let digest = |bytes| algorithms.iter().map(|algorithm| crate::digest(*algorithm, bytes)).collect();
         let digests = self.next(usize::MAX).map(digest);
         let discarded = self.discard();
@@ -120,7 +120,7 @@ pub(super) enum Content {
         ended: bool,
     },
     /// Many short messages.
-    Batch(Box<dyn Messages>),
+    ShortMessages(Box<dyn Messages>),
 }
 
 /// States, and the bytes that they go on with.
@@ -137,7 +137,7 @@ pub(super) struct Work {
     /// Bytes of chunks that are done with.
     pub(super) released: usize,
     /// The digests, or what went wrong, if that is the end of the job.
-    pub(super) outcome: Option<Outcome>,
+    pub(super) outcome: Option<JobResult>,
 }
 
 impl Work {
@@ -187,7 +187,7 @@ const SHARED_GRAIN: usize = 4 << 10;
 /// Hashes what the budgets allow, of many jobs side by side.
 pub(super) fn run(works: &mut [Work], rows: &FamilyRows) {
     for work in works.iter_mut() {
-        if let Content::Batch(messages) = &mut work.content {
+        if let Content::ShortMessages(messages) = &mut work.content {
             work.outcome = Some(messages.run(rows));
             (work.hashed, work.released) = (messages.weight(), messages.weight());
         }
@@ -231,7 +231,7 @@ fn finish(works: &mut [Work], rows: &FamilyRows) {
     let mut ended: Vec<&mut Work> = works.iter_mut().filter(ended).collect();
     let hashers = ended.iter().flat_map(|work| match &work.content {
         Content::Message { hashers, .. } => &hashers[..],
-        Content::Batch(_) => &[],
+        Content::ShortMessages(_) => &[],
     });
     let mut digests = finalize_many(&hashers.collect::<Vec<_>>(), rows).into_iter();
     for work in &mut ended {
@@ -250,20 +250,20 @@ pub(super) trait Messages: Send {
     /// end costs.
     fn weight(&self) -> usize;
 
-    fn run(&mut self, rows: &FamilyRows) -> Outcome;
+    fn run(&mut self, rows: &FamilyRows) -> JobResult;
 }
 
 /// Messages of one type, by one algorithm.
-pub(super) struct Batch<B> {
+pub(super) struct ShortMessages<B> {
     algorithm: Algorithm,
     messages: Vec<B>,
     bytes: usize,
     pub(super) weight: usize,
 }
 
-impl<B> Batch<B> {
+impl<B> ShortMessages<B> {
     pub(super) fn new(algorithm: Algorithm) -> Self {
-        Batch { algorithm, messages: Vec::new(), bytes: 0, weight: 0 }
+        ShortMessages { algorithm, messages: Vec::new(), bytes: 0, weight: 0 }
     }
 
     pub(super) fn push(&mut self, message: B, length: usize) {
@@ -273,7 +273,7 @@ impl<B> Batch<B> {
     }
 }
 
-impl<B> Drop for Batch<B> {
+impl<B> Drop for ShortMessages<B> {
     fn drop(&mut self) {
         let _ = discard_all(std::mem::take(&mut self.messages));
     }
@@ -288,7 +288,7 @@ fn discard_all<B>(buffers: Vec<B>) -> Result<(), JobError> {
     outcome
 }
 
-impl<B: AsRef<[u8]> + Send> Messages for Batch<B> {
+impl<B: AsRef<[u8]> + Send> Messages for ShortMessages<B> {
     fn bytes(&self) -> usize {
         self.bytes
     }
@@ -297,7 +297,7 @@ impl<B: AsRef<[u8]> + Send> Messages for Batch<B> {
         self.weight
     }
 
-    fn run(&mut self, rows: &FamilyRows) -> Outcome {
+    fn run(&mut self, rows: &FamilyRows) -> JobResult {
         let messages = std::mem::take(&mut self.messages);
         let algorithm = self.algorithm;
         let digests = guard(|| {
