@@ -18,7 +18,7 @@ use crate::sample::Sample;
 use crate::subject::{Call, Job, Threads};
 use crate::{measure, report, verify};
 use bytes::Bytes;
-use caller::{Caller, Known, Subject};
+use caller::{Caller, CallersSubject, Known};
 use clap::ValueEnum;
 use clap::builder::RangedU64ValueParser;
 use figure::Cell;
@@ -30,7 +30,7 @@ use style::{Stage, Style};
 
 /// What is measured, and how.
 #[derive(clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct CallersArguments {
     /// Numbers of callers [default: 1,2,4,16,64,256,1000; with --quick 1,16,256]
     #[arg(long, value_delimiter = ',', value_parser = RangedU64ValueParser::<usize>::new().range(1..=10_000))]
     callers: Vec<usize>,
@@ -56,7 +56,7 @@ struct Extent {
 }
 
 /// Measures and reports.
-pub(crate) fn run(args: &Args) -> Result<(), Error> {
+pub(crate) fn run(args: &CallersArguments) -> Result<(), Error> {
     let backend = manyhash::backend()?.name();
     let choose = |given: &[usize], full: &[usize], small: &[usize]| match given {
         [] => if args.options.quick { small } else { full }.to_vec(),
@@ -125,11 +125,11 @@ fn samples(crowd: &[Known], style: Style, extent: Extent) -> Result<([Vec<Sample
         stage.sample(crowd.iter().map(caller).collect::<Result<_, Error>>()?, duration)
     };
     // Warms up, and makes each caller's digest once at least.
-    Subject::ALL.iter().try_for_each(|subject| sample(*subject, extent.duration / 2).map(drop))?;
+    CallersSubject::ALL.iter().try_for_each(|subject| sample(*subject, extent.duration / 2).map(drop))?;
     let mut samples = [vec![], vec![]];
     for round in 0..extent.rounds {
         for at in measure::turns(round, samples.len()) {
-            samples[at].push(sample(Subject::ALL[at], extent.duration)?);
+            samples[at].push(sample(CallersSubject::ALL[at], extent.duration)?);
         }
     }
     let used = engine.stats().algorithms;
@@ -139,9 +139,9 @@ fn samples(crowd: &[Known], style: Style, extent: Extent) -> Result<([Vec<Sample
 
 #[cfg(test)]
 mod tests {
-    use super::caller::{Caller, Subject};
+    use super::caller::{Caller, CallersSubject};
     use super::style::{Stage, Style};
-    use super::{Args, Crowd, Extent, Known, idle, run, samples, stall};
+    use super::{CallersArguments, Crowd, Extent, Known, idle, run, samples, stall};
     use crate::error::Error;
     use crate::options::Options;
     use clap::ValueEnum;
@@ -152,11 +152,11 @@ mod tests {
     const LEAST: Extent = Extent { rounds: 1, duration: Duration::ZERO };
 
     /// Has every caller of a crowd make one digest, with each subject in each style, and hands over what comes of it.
-    fn each(crowd: &[Known], mut outcome: impl FnMut(Style, Subject, Result<usize, Error>)) {
+    fn each(crowd: &[Known], mut outcome: impl FnMut(Style, CallersSubject, Result<usize, Error>)) {
         let engine = Engine::builder().threads(1).build().unwrap();
         for style in Style::value_variants().iter().filter(|style| !style.is_special()) {
             let stage = Stage::new(*style).unwrap();
-            for subject in Subject::ALL {
+            for subject in CallersSubject::ALL {
                 let caller = |known: &Known| Caller::new(subject, &engine, style.hand(), known.clone()).unwrap();
                 let sample = stage.sample(crowd.iter().map(caller).collect(), Duration::ZERO);
                 outcome(*style, subject, sample.map(|sample| sample.latencies.len()));
@@ -218,7 +218,8 @@ mod tests {
     #[test]
     fn the_least_of_everything_runs() {
         let (callers, length, style) = (vec![2], vec![5000], Style::value_variants().to_vec());
-        let args = Args { callers, length, style, algorithm: vec![Algorithm::Md5], options: Options::least() };
+        let args =
+            CallersArguments { callers, length, style, algorithm: vec![Algorithm::Md5], options: Options::least() };
         run(&args).unwrap();
     }
 }

@@ -13,18 +13,19 @@ use crate::report::{machine, rate};
 use crate::subject::{self, Call, Job, Kind, MANYHASH, Task, Threads};
 use crate::verify::{self, Expected};
 use clap::builder::RangedU64ValueParser;
-use manyhash::{Algorithm, Batch, Column, Encoding, OutputLength};
+use manyhash::{Algorithm, Batch, Column, Encoding, OutputLengthError};
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_distr::{Distribution, LogNormal};
 use serde::Serialize;
 use std::hint::black_box;
 use std::io::Write;
+use std::num::NonZeroUsize;
 use std::time::Instant;
 
 /// What is measured, and how.
 #[derive(clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct ColumnsArguments {
     /// Rows [default: 1000000; with --quick 20000]
     #[arg(long, value_parser = RangedU64ValueParser::<usize>::new().range(1..=i32::MAX as u64 / 100))]
     rows: Option<usize>,
@@ -108,7 +109,7 @@ struct Own<H> {
     digests: Vec<u8>,
 }
 
-impl<H: FnMut(&mut [u8]) -> Result<(), OutputLength>> Task for Own<H> {
+impl<H: FnMut(&mut [u8]) -> Result<(), OutputLengthError>> Task for Own<H> {
     fn run(&mut self, passes: usize) {
         for _ in 0..passes {
             (self.hash)(&mut self.digests).expect("there is room for each row");
@@ -123,7 +124,7 @@ impl<H: FnMut(&mut [u8]) -> Result<(), OutputLength>> Task for Own<H> {
 
 /// One subject over one kind of rows.
 #[derive(Serialize)]
-struct Figure {
+struct ColumnsFigure {
     load: &'static str,
     algorithm: &'static str,
     kind: &'static str,
@@ -140,7 +141,7 @@ struct Figure {
 }
 
 /// Measures and reports.
-pub(crate) fn run(args: &Args) -> Result<(), Error> {
+pub(crate) fn run(args: &ColumnsArguments) -> Result<(), Error> {
     let backend = manyhash::backend()?.name();
     let count = args.rows.unwrap_or(if args.options.quick { 20_000 } else { 1_000_000 });
     let rounds = args.options.rounds(7, 3);
@@ -162,15 +163,15 @@ pub(crate) fn run(args: &Args) -> Result<(), Error> {
 }
 
 fn measure(
-    args: &Args,
+    args: &ColumnsArguments,
     values: &Values,
     job: &Job,
     rounds: usize,
     backend: &'static str,
-) -> Result<Vec<Figure>, Error> {
+) -> Result<Vec<ColumnsFigure>, Error> {
     let expected = verify::expected("columns", job)?;
     let width = job.algorithm.digest_bytes();
-    let batch = Batch::new(job.algorithm).threads(args.threads.into());
+    let batch = Batch::new(job.algorithm).threads(NonZeroUsize::new(args.threads.into()));
     let room = || vec![0; job.messages.len() * width];
     let column = values.column();
     let column = |digests: &mut [u8]| batch.digest_column_into(black_box(&column), Encoding::Binary, digests);
@@ -201,7 +202,7 @@ fn measure(
     let blocks: usize = job.messages.iter().map(|row| blocks(job.algorithm, row.len())).sum();
     let figure = |((subject, _), seconds): ((&'static str, _), Vec<f64>)| {
         let seconds = median(seconds);
-        Figure {
+        ColumnsFigure {
             load: "columns",
             algorithm: job.algorithm.name(),
             kind: values.rows.name,
@@ -232,7 +233,7 @@ fn check(subject: &'static str, job: &Job, expected: &Expected, digests: &[&[u8]
 }
 
 /// A row for each subject.
-fn table(figures: &[Figure]) -> String {
+fn table(figures: &[ColumnsFigure]) -> String {
     let own = &figures[0];
     let threads = if own.threads == 1 { "" } else { "s" };
     let mut text = format!(
@@ -259,7 +260,7 @@ fn table(figures: &[Figure]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{ALL, Args, Options, Values, blocks, measure};
+    use super::{ALL, ColumnsArguments, Options, Values, blocks, measure};
     use crate::subject::{Call, Job, Threads};
     use manyhash::Algorithm;
 
@@ -271,7 +272,7 @@ mod tests {
             for algorithm in [Algorithm::Md5, Algorithm::Sha256, Algorithm::Sha512] {
                 let threads_of = Threads::new(threads.into()).unwrap();
                 let job = Job { algorithm, messages: &slices, call: Call::Many, threads: threads_of };
-                let args = Args { rows: None, algorithm: vec![], threads, options: Options::least() };
+                let args = ColumnsArguments { rows: None, algorithm: vec![], threads, options: Options::least() };
                 let figures = measure(&args, &values, &job, 1, "any").unwrap();
                 assert!(figures.len() >= 6, "{}", rows.name);
                 assert!(figures[0].blocks >= 1.0);

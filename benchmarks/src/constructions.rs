@@ -20,7 +20,7 @@ use std::time::Instant;
 
 /// What is measured, and how.
 #[derive(clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct ConstructionsArguments {
     #[command(flatten)]
     options: Options,
 }
@@ -55,7 +55,7 @@ impl<'a> Contestant<'a> {
 
 /// One contestant in one construction.
 #[derive(Debug, Serialize)]
-struct Figure {
+struct ConstructionsFigure {
     load: &'static str,
     construction: &'static str,
     algorithm: &'static str,
@@ -69,7 +69,7 @@ struct Figure {
 }
 
 /// Measures and reports.
-pub(crate) fn run(args: &Args) -> Result<(), Error> {
+pub(crate) fn run(args: &ConstructionsArguments) -> Result<(), Error> {
     let backend = manyhash::backend()?.name();
     let machine = machine(backend);
     one_core()?;
@@ -113,7 +113,11 @@ fn one_core() -> Result<(), Error> {
     sched_setaffinity(this, &first).map_err(|error| Error::Affinity(error.into()))
 }
 
-fn measure(construction: Construction, rounds: usize, backend: &'static str) -> Result<Vec<Figure>, Error> {
+fn measure(
+    construction: Construction,
+    rounds: usize,
+    backend: &'static str,
+) -> Result<Vec<ConstructionsFigure>, Error> {
     let Construction { name, algorithm, item, items, length, width, mut contestants } = construction;
     let mut outputs: Vec<Vec<u8>> = contestants.iter().map(|_| vec![0; items * width]).collect();
     for (contestant, output) in contestants.iter_mut().zip(&mut outputs) {
@@ -133,7 +137,7 @@ fn measure(construction: Construction, rounds: usize, backend: &'static str) -> 
             seconds[at].push(start.elapsed().as_secs_f64());
         }
     }
-    let figure = |(contestant, seconds): (Contestant, Vec<f64>)| Figure {
+    let figure = |(contestant, seconds): (Contestant, Vec<f64>)| ConstructionsFigure {
         load: "constructions",
         construction: name,
         algorithm: algorithm.name(),
@@ -149,7 +153,7 @@ fn measure(construction: Construction, rounds: usize, backend: &'static str) -> 
 }
 
 /// A row for each contestant.
-fn table(figures: &[Figure]) -> String {
+fn table(figures: &[ConstructionsFigure]) -> String {
     let own = figures.iter().find(|figure| figure.subject == MANYHASH).unwrap_or(&figures[0]);
     let mut text = format!(
         "\n{} of {}: {} {}, 1 core, median of {} rounds\n{:<12}{:>12}{:>12}\n",

@@ -16,11 +16,12 @@ use manyhash::{Algorithm, Batch, Digest};
 use serde::Serialize;
 use std::hint::black_box;
 use std::io::Write;
+use std::num::NonZeroUsize;
 use std::time::Instant;
 
 /// What is measured, and how.
 #[derive(clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct EngineArguments {
     /// Algorithms to measure [default: all]
     #[arg(long, value_delimiter = ',')]
     algorithm: Vec<Algorithm>,
@@ -33,7 +34,7 @@ const CHUNK: usize = 64 << 10;
 
 /// One algorithm's rates.
 #[derive(Serialize)]
-struct Figure {
+struct EngineFigure {
     load: &'static str,
     algorithm: &'static str,
     streams: usize,
@@ -52,7 +53,7 @@ struct Figure {
 }
 
 /// Measures and reports.
-pub(crate) fn run(args: &Args) -> Result<(), Error> {
+pub(crate) fn run(args: &EngineArguments) -> Result<(), Error> {
     let backend = manyhash::backend()?.name();
     let rounds = args.options.rounds(21, 7);
     let turns = if args.options.quick { 32 } else { 128 };
@@ -90,7 +91,7 @@ fn check(algorithm: Algorithm, chunks: &[Bytes]) -> Result<(), Error> {
     let contents: Vec<&[u8]> = contents.iter().map(Vec::as_slice).collect();
     compare(algorithm, "engine", &contents, &streams(&engine, algorithm, chunks, TURNS)?)?;
     let messages: Vec<&[u8]> = chunks.iter().map(Bytes::as_ref).collect();
-    compare(algorithm, "manyhash", &messages, &Batch::new(algorithm).threads(1).digest_many(&messages))
+    compare(algorithm, "manyhash", &messages, &Batch::new(algorithm).threads(NonZeroUsize::MIN).digest_many(&messages))
 }
 
 fn compare(algorithm: Algorithm, subject: &'static str, messages: &[&[u8]], digests: &[Digest]) -> Result<(), Error> {
@@ -126,9 +127,9 @@ fn measure(
     turns: usize,
     rounds: usize,
     backend: &'static str,
-) -> Result<Figure, Error> {
+) -> Result<EngineFigure, Error> {
     let engine = Engine::builder().threads(1).build()?;
-    let batch = Batch::new(algorithm).threads(1);
+    let batch = Batch::new(algorithm).threads(NonZeroUsize::MIN);
     let mut digests = vec![Digest::default(); chunks.len()];
     let mut sample = |subject| {
         let start = Instant::now();
@@ -154,7 +155,7 @@ fn measure(
     let shares = of_batch.iter().zip(&of_engine).map(|(batch, engine)| batch / engine).collect();
     let stats = engine.stats();
     let (own, caller) = (stats.busy.as_secs_f64(), stats.inline.as_secs_f64());
-    Ok(Figure {
+    Ok(EngineFigure {
         load: "engine",
         algorithm: algorithm.name(),
         streams: chunks.len(),

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 #[derive(thiserror::Error, Debug)]
 pub(crate) enum Error {
     #[error(transparent)]
-    Backend(#[from] manyhash::BackendError),
+    Backend(#[from] manyhash::BackendVariableError),
     #[error(
         "wrong digest: {subject}, {algorithm}, load {load}, message {message} of {length} bytes: \
          {wrong} should be {expected}"

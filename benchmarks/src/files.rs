@@ -1,6 +1,6 @@
 //! `files`: the programs over trees of files, beside their peers.
 //!
-//! A [case](Case) is a [tree](Tree) that is [made](Made) for it, and [programs](Subject) that read all of it. Each is
+//! A [case](Case) is a [tree](Tree) that is [made](Made) for it, and [programs](FilesSubject) that read all of it. Each is
 //! run once for its output, whose every digest is [checked](Expected), so that the files are in the page cache; then
 //! all are run in turns, and only timed.
 
@@ -13,7 +13,7 @@ mod programs;
 mod subject;
 mod tree;
 
-pub(crate) use error::Error as FilesError;
+pub(crate) use error::FilesError;
 
 use crate::error::Error;
 use crate::measure::{median, turns};
@@ -21,19 +21,19 @@ use crate::options::Options;
 use crate::report::machine;
 use case::Case;
 use expected::Expected;
-use figure::Figure;
+use figure::FilesFigure;
 use made::Made;
 use manyhash::Algorithm;
 use programs::Programs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use subject::{Sample, Subject};
+use subject::{FilesSubject, Sample};
 use tree::Tree;
 
 /// What is measured, and how.
 #[derive(clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct FilesArguments {
     /// Cases to measure [default: all but million]
     #[arg(long = "case", value_name = "CASE", value_enum, value_delimiter = ',')]
     cases: Vec<Case>,
@@ -48,7 +48,7 @@ pub(crate) struct Args {
 const SETTLED: Duration = Duration::from_millis(2500);
 
 /// Measures and reports.
-pub(crate) fn run(args: &Args) -> Result<(), Error> {
+pub(crate) fn run(args: &FilesArguments) -> Result<(), Error> {
     let backend = manyhash::backend()?.name();
     let programs = Programs::beside_this()?;
     let directory = args.dir.clone().unwrap_or_else(std::env::temp_dir);
@@ -97,7 +97,7 @@ fn place<'a>(case: Case, tree: &Tree, directory: &'a Path) -> &'a Path {
 }
 
 /// Those of the subjects that can be run here.
-fn installed(case: Case, mut subjects: Vec<Subject>) -> Vec<Subject> {
+fn installed(case: Case, mut subjects: Vec<FilesSubject>) -> Vec<FilesSubject> {
     subjects.retain(|subject| {
         let lacks = subject.lacks();
         if let Some(program) = lacks {
@@ -119,7 +119,7 @@ struct Trial<'a> {
 }
 
 impl Trial<'_> {
-    fn figures(&self, subjects: Vec<Subject>, rounds: usize) -> Result<Vec<Figure>, FilesError> {
+    fn figures(&self, subjects: Vec<FilesSubject>, rounds: usize) -> Result<Vec<FilesFigure>, FilesError> {
         self.verify(&subjects, &Expected::new(self.algorithm, self.made)?)?;
         let mut samples: Vec<Vec<Sample>> = subjects.iter().map(|_| vec![]).collect();
         let root = self.made.root();
@@ -131,7 +131,7 @@ impl Trial<'_> {
         Ok(subjects.into_iter().zip(samples).map(|(subject, samples)| self.figure(subject, &samples)).collect())
     }
 
-    fn verify(&self, subjects: &[Subject], expected: &Expected) -> Result<(), FilesError> {
+    fn verify(&self, subjects: &[FilesSubject], expected: &Expected) -> Result<(), FilesError> {
         if self.case == Case::Update {
             self.made.age(SETTLED);
         }
@@ -147,8 +147,8 @@ impl Trial<'_> {
         Ok(())
     }
 
-    fn figure(&self, subject: Subject, samples: &[Sample]) -> Figure {
-        Figure {
+    fn figure(&self, subject: FilesSubject, samples: &[Sample]) -> FilesFigure {
+        FilesFigure {
             load: "files",
             case: self.case.name(),
             algorithm: self.algorithm.name(),
@@ -173,7 +173,7 @@ mod tests {
     use super::expected::Expected;
     use super::made::Made;
     use super::programs::Programs;
-    use super::subject::Subject;
+    use super::subject::FilesSubject;
     use super::tree::Shape;
     use super::{FilesError, Trial};
     use manyhash::Algorithm;
@@ -214,7 +214,7 @@ mod tests {
         let (within, made) = made();
         let trial =
             Trial { case: Case::Tree, algorithm: Algorithm::Sha256, made: &made, place: within.path(), backend: "any" };
-        let subjects = [Subject::new("sha256sum", "sha256sum", &[]).with(made.tree.names())];
+        let subjects = [FilesSubject::new("sha256sum", "sha256sum", &[]).with(made.tree.names())];
         let mut expected = Expected::new(Algorithm::Sha256, &made).unwrap();
         trial.verify(&subjects, &expected).unwrap();
         expected.spoil();

@@ -17,10 +17,10 @@ use crate::sample::Sample;
 use crate::subject::{Call, Job, Threads};
 use crate::{measure, report, verify};
 use clap::builder::RangedU64ValueParser;
-use figure::{Figure, Point};
-use hashing::{Expected, Subject};
+use figure::{IngestFigure, Point};
+use hashing::{Expected, IngestSubject};
 use manyhash::engine::Engine;
-use manyhash::{Algorithm, UnknownAlgorithm};
+use manyhash::{Algorithm, UnknownAlgorithmError};
 use receiver::Receiver;
 use std::io::Write;
 use std::str::FromStr;
@@ -29,7 +29,7 @@ use std::time::Duration;
 
 /// What is measured, and how.
 #[derive(clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct IngestArguments {
     /// Algorithms to measure; those joined by + are computed together for each object
     #[arg(long, value_delimiter = ',', default_value = "md5,sha256,md5+sha256")]
     algorithm: Vec<Together>,
@@ -48,15 +48,15 @@ pub(crate) struct Args {
 struct Together(Vec<Algorithm>);
 
 impl FromStr for Together {
-    type Err = UnknownAlgorithm;
+    type Err = UnknownAlgorithmError;
 
-    fn from_str(names: &str) -> Result<Self, UnknownAlgorithm> {
+    fn from_str(names: &str) -> Result<Self, UnknownAlgorithmError> {
         names.split('+').map(str::parse).collect::<Result<_, _>>().map(Together)
     }
 }
 
 /// Measures and reports.
-pub(crate) fn run(args: &Args) -> Result<(), Error> {
+pub(crate) fn run(args: &IngestArguments) -> Result<(), Error> {
     let backend = manyhash::backend()?.name();
     let choose = |given: &[usize], full: &[usize], small: &[usize]| match given {
         [] => if args.options.quick { small } else { full }.to_vec(),
@@ -86,7 +86,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Error> {
             receiver.connect(*tasks)?;
             let point = Point { algorithms, tasks: *tasks, length: expected.length(), backend };
             let samples = samples(&mut receiver, &engine, expected, rounds, duration)?;
-            let figures = Figure::all(&point, &samples);
+            let figures = IngestFigure::all(&point, &samples);
             if args.options.json {
                 figures.iter().try_for_each(|figure| writeln!(out, "{}", figure.json()))?;
             } else {
@@ -116,13 +116,13 @@ fn samples(
     duration: Duration,
 ) -> Result<Vec<Vec<Sample>>, Error> {
     // An object a task, which checks digests and warms up.
-    for subject in Subject::ALL {
+    for subject in IngestSubject::ALL {
         receiver.sample(subject, engine, expected, Duration::ZERO)?;
     }
-    let mut samples: Vec<Vec<Sample>> = Subject::ALL.map(|_| Vec::new()).into();
+    let mut samples: Vec<Vec<Sample>> = IngestSubject::ALL.map(|_| Vec::new()).into();
     for round in 0..rounds {
         for at in measure::turns(round, samples.len()) {
-            samples[at].push(receiver.sample(Subject::ALL[at], engine, expected, duration)?);
+            samples[at].push(receiver.sample(IngestSubject::ALL[at], engine, expected, duration)?);
         }
     }
     Ok(samples)

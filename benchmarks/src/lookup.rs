@@ -23,7 +23,7 @@ type Digest = [u8; 20];
 
 /// What is measured, and how.
 #[derive(clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct LookupArguments {
     #[command(flatten)]
     options: Options,
 }
@@ -63,25 +63,25 @@ impl Load {
 /// Says of each query whether it is known.
 type Run<'a> = Box<dyn FnMut(&mut [bool]) + 'a>;
 
-struct Subject<'a> {
+struct LookupSubject<'a> {
     name: &'static str,
     run: Run<'a>,
 }
 
-impl<'a> Subject<'a> {
+impl<'a> LookupSubject<'a> {
     fn new(name: &'static str, load: &'a Load, contains: impl Fn(&Digest) -> bool + 'a) -> Self {
         let run = move |answers: &mut [bool]| {
             for (query, answer) in load.queries.iter().zip(answers) {
                 *answer = contains(query);
             }
         };
-        Subject { name, run: Box::new(run) }
+        LookupSubject { name, run: Box::new(run) }
     }
 }
 
 /// One subject.
 #[derive(Debug, Serialize)]
-struct Figure {
+struct LookupFigure {
     load: &'static str,
     digests: usize,
     digest_bytes: usize,
@@ -94,7 +94,7 @@ struct Figure {
 }
 
 /// Measures and reports.
-pub(crate) fn run(args: &Args) -> Result<(), Error> {
+pub(crate) fn run(args: &LookupArguments) -> Result<(), Error> {
     let mut out = std::io::stdout().lock();
     if !args.options.json {
         write!(out, "{}", machine(manyhash::backend()?.name()))?;
@@ -105,7 +105,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Error> {
     Ok(())
 }
 
-fn subjects(load: &Load) -> Vec<Subject<'_>> {
+fn subjects(load: &Load) -> Vec<LookupSubject<'_>> {
     let set = Rc::new(Set::of_sorted(&load.digests));
     let hashed: HashSet<Digest> = load.digests.iter().copied().collect();
     let many = {
@@ -115,14 +115,14 @@ fn subjects(load: &Load) -> Vec<Subject<'_>> {
         }
     };
     vec![
-        Subject { name: MANYHASH, run: Box::new(many) },
-        Subject::new("one by one", load, move |query| set.contains(query)),
-        Subject::new("binary search", load, |query| load.digests.binary_search(query).is_ok()),
-        Subject::new("HashSet", load, move |query| hashed.contains(query)),
+        LookupSubject { name: MANYHASH, run: Box::new(many) },
+        LookupSubject::new("one by one", load, move |query| set.contains(query)),
+        LookupSubject::new("binary search", load, |query| load.digests.binary_search(query).is_ok()),
+        LookupSubject::new("HashSet", load, move |query| hashed.contains(query)),
     ]
 }
 
-fn measure(load: &Load, mut subjects: Vec<Subject>, rounds: usize) -> Result<Vec<Figure>, Error> {
+fn measure(load: &Load, mut subjects: Vec<LookupSubject>, rounds: usize) -> Result<Vec<LookupFigure>, Error> {
     let mut answers = vec![false; load.queries.len()];
     for subject in &mut subjects {
         (subject.run)(&mut answers);
@@ -138,9 +138,9 @@ fn measure(load: &Load, mut subjects: Vec<Subject>, rounds: usize) -> Result<Vec
             seconds[at].push(start.elapsed().as_secs_f64());
         }
     }
-    let figure = |(subject, seconds): (Subject, Vec<f64>)| {
+    let figure = |(subject, seconds): (LookupSubject, Vec<f64>)| {
         let median_s = median(seconds);
-        Figure {
+        LookupFigure {
             load: "lookup",
             digests: load.digests.len(),
             digest_bytes: size_of::<Digest>(),
@@ -156,7 +156,7 @@ fn measure(load: &Load, mut subjects: Vec<Subject>, rounds: usize) -> Result<Vec
 }
 
 /// A row for each subject.
-fn table(figures: &[Figure]) -> String {
+fn table(figures: &[LookupFigure]) -> String {
     let own = figures.iter().find(|figure| figure.subject == MANYHASH).unwrap_or(&figures[0]);
     let mut text = format!(
         "\n{} look-ups in {} digests of {} bytes, half of them there: 1 thread, median of {} rounds\n\
@@ -173,7 +173,7 @@ fn table(figures: &[Figure]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Load, Subject, measure, subjects};
+    use super::{Load, LookupSubject, measure, subjects};
     use crate::error::Error;
 
     #[test]
@@ -188,7 +188,7 @@ mod tests {
         let load = Load::new(100);
         let at = load.expected.iter().position(|known| *known).expect("half of them are");
         let forgotten = load.queries[at];
-        let subject = Subject::new("wrong", &load, |query| *query != forgotten && load.digests.contains(query));
+        let subject = LookupSubject::new("wrong", &load, |query| *query != forgotten && load.digests.contains(query));
         let error = measure(&load, vec![subject], 1).unwrap_err();
         assert!(matches!(error, Error::WrongAnswer { subject: "wrong", query } if query == at), "{error}");
     }

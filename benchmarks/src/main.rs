@@ -38,29 +38,29 @@ struct Cli {
     #[command(subcommand)]
     experiment: Option<Experiment>,
     #[command(flatten)]
-    load: Option<run::Args>,
+    load: Option<run::LoadArguments>,
 }
 
 #[derive(Subcommand)]
 enum Experiment {
     /// Millions of strings of 16 letters, hashed by 1 to 24 threads
-    Threads(threads::Args),
+    Threads(threads::ThreadsArguments),
     /// Digests that many callers ask for at once, in several styles
-    Callers(callers::Args),
+    Callers(callers::CallersArguments),
     /// Objects received from a socket by many tasks at once, and hashed as they come
-    Ingest(ingest::Args),
+    Ingest(ingest::IngestArguments),
     /// Columns of rows of a few bytes
-    Columns(columns::Args),
+    Columns(columns::ColumnsArguments),
     /// HMAC, PBKDF2 and Merkle trees
-    Constructions(constructions::Args),
+    Constructions(constructions::ConstructionsArguments),
     /// Digests looked up in a set of 30 million
-    Lookup(lookup::Args),
+    Lookup(lookup::LookupArguments),
     /// Streams of one engine thread beside a batch on one thread
-    Engine(engine::Args),
+    Engine(engine::EngineArguments),
     /// Databases that the digest cache could be kept in, with a million entries
-    Store(store::Args),
+    Store(store::StoreArguments),
     /// The programs over trees of files, beside their peers
-    Files(files::Args),
+    Files(files::FilesArguments),
     /// Sends what `ingest` receives
     #[command(hide = true)]
     Sender(ingest::SenderArgs),

@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::load::{Load, Point};
-use crate::report::Figure;
+use crate::report::LoadFigure;
 use crate::subject::{Job, Subject, Task};
 use crate::verify::{self, Expected};
 use std::time::{Duration, Instant};
@@ -63,12 +63,12 @@ impl<'a> Entry<'a> {
         start.elapsed()
     }
 
-    fn figure(self, backend: &'static str) -> Figure {
+    fn figure(self, backend: &'static str) -> LoadFigure {
         let messages = self.job.messages.len();
         let bytes: usize = self.job.messages.iter().map(|message| message.len()).sum();
         let rounds = self.seconds.len();
         let seconds = median(self.seconds);
-        Figure {
+        LoadFigure {
             load: self.load.name(),
             algorithm: self.job.algorithm.name(),
             length: bytes / messages,
@@ -85,7 +85,7 @@ impl<'a> Entry<'a> {
 }
 
 /// Measures entries in the same rounds.
-pub(crate) fn measure(mut entries: Vec<Entry>, rounds: usize, backend: &'static str) -> Vec<Figure> {
+pub(crate) fn measure(mut entries: Vec<Entry>, rounds: usize, backend: &'static str) -> Vec<LoadFigure> {
     entries.iter_mut().for_each(Entry::calibrate);
     for round in 0..rounds {
         for at in turns(round, entries.len()) {

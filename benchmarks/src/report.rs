@@ -7,7 +7,7 @@ use std::fmt::Write;
 
 /// What was measured for one subject at one point.
 #[derive(Clone, Serialize)]
-pub(crate) struct Figure {
+pub(crate) struct LoadFigure {
     pub(crate) load: &'static str,
     pub(crate) algorithm: &'static str,
     /// Bytes in a message; where lengths differ, in the mean message.
@@ -23,7 +23,7 @@ pub(crate) struct Figure {
     pub(crate) verified: Option<bool>,
 }
 
-impl Figure {
+impl LoadFigure {
     pub(crate) fn json(&self) -> String {
         serde_json::to_string(self).expect("names and numbers are JSON")
     }
@@ -45,7 +45,7 @@ pub(crate) fn machine(backend: &str) -> String {
 }
 
 /// One algorithm's figures.
-pub(crate) fn table(load: Load, table: Table, figures: &[Figure]) -> String {
+pub(crate) fn table(load: Load, table: Table, figures: &[LoadFigure]) -> String {
     let (own, companions): (Vec<_>, Vec<_>) = figures.iter().partition(|figure| figure.load == load.name());
     let mut text = String::new();
     if let Some(figure) = own.first() {
@@ -68,7 +68,7 @@ pub(crate) fn table(load: Load, table: Table, figures: &[Figure]) -> String {
 }
 
 /// A row for each subject.
-fn subjects(text: &mut String, figures: &[&Figure], companions: &[&Figure]) -> std::fmt::Result {
+fn subjects(text: &mut String, figures: &[&LoadFigure], companions: &[&LoadFigure]) -> std::fmt::Result {
     let manyhash = figures.iter().find(|figure| figure.subject == MANYHASH);
     if let Some(figure) = figures.first() {
         let mean = if figure.load == Load::Mixed.name() { " in the mean" } else { "" };
@@ -91,14 +91,14 @@ fn subjects(text: &mut String, figures: &[&Figure], companions: &[&Figure]) -> s
 /// A row for each point, and how manyhash stands to the best single-stream peer there.
 fn points(
     text: &mut String,
-    figures: &[&Figure],
+    figures: &[&LoadFigure],
     key: &str,
     unit: &str,
-    point: fn(&Figure) -> usize,
-    cell: fn(&Figure) -> String,
+    point: fn(&LoadFigure) -> usize,
+    cell: fn(&LoadFigure) -> String,
 ) -> std::fmt::Result {
     writeln!(text, "{unit}; ratio: manyhash to the best of {}", SINGLE_STREAM.join(", "))?;
-    let rows: Vec<&[&Figure]> = figures.chunk_by(|a, b| point(a) == point(b)).collect();
+    let rows: Vec<&[&LoadFigure]> = figures.chunk_by(|a, b| point(a) == point(b)).collect();
     write!(text, "{key:>9}")?;
     for figure in rows.first().copied().unwrap_or_default() {
         write!(text, "{:>12}", figure.subject)?;
@@ -134,7 +134,7 @@ fn points(
 }
 
 /// How many times as fast; by messages, since a message may be empty.
-fn speedup(figure: &Figure, than: &Figure) -> f64 {
+fn speedup(figure: &LoadFigure, than: &LoadFigure) -> f64 {
     figure.median_messages_per_s / than.median_messages_per_s
 }
 
@@ -142,11 +142,11 @@ fn ratio(ratio: f64) -> String {
     format!("{ratio:.2}")
 }
 
-fn gigabytes_per_s(figure: &Figure) -> String {
+fn gigabytes_per_s(figure: &LoadFigure) -> String {
     format!("{:.3}", figure.median_bytes_per_s / 1e9)
 }
 
-fn messages_per_s(figure: &Figure) -> String {
+fn messages_per_s(figure: &LoadFigure) -> String {
     rate(figure.median_messages_per_s)
 }
 
@@ -161,11 +161,11 @@ pub(crate) fn rate(rate: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Figure, table};
+    use super::{LoadFigure, table};
     use crate::load::{Load, Table};
 
-    fn figure(subject: &'static str, messages: usize, rate: f64) -> Figure {
-        Figure {
+    fn figure(subject: &'static str, messages: usize, rate: f64) -> LoadFigure {
+        LoadFigure {
             load: "crowd",
             algorithm: "md5",
             length: 16384,
@@ -188,7 +188,7 @@ mod tests {
              \"backend\":\"portable\",\"subject\":\"openssl\",\"median_bytes_per_s\":8192.0,\
              \"median_messages_per_s\":0.5,\"rounds\":3,\"verified\":true}"
         );
-        assert!(Figure { verified: None, ..figure("read", 1, 1.0) }.json().ends_with("\"verified\":null}"));
+        assert!(LoadFigure { verified: None, ..figure("read", 1, 1.0) }.json().ends_with("\"verified\":null}"));
     }
 
     #[test]

@@ -11,7 +11,7 @@ use std::io::Write;
 
 /// What is measured, and how.
 #[derive(clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct LoadArguments {
     /// What is hashed
     load: Load,
     /// Algorithms to measure
@@ -34,7 +34,7 @@ pub(crate) struct Args {
     json: bool,
 }
 
-pub(crate) fn run(args: &Args) -> Result<(), Error> {
+pub(crate) fn run(args: &LoadArguments) -> Result<(), Error> {
     let backend = manyhash::backend()?.name();
     let threads = Threads::new(args.threads.into())?;
     let plan = args.load.plan(args.quick);
@@ -98,7 +98,7 @@ fn verified<'a>(point: &Point, job: &Job<'a>, subjects: &[&'static dyn Subject])
     subjects.map(|subject| Entry::verified(point, job, *subject, &expected)).collect()
 }
 
-impl Args {
+impl LoadArguments {
     /// The subjects that compute the algorithm, of those asked for or those that the load takes by default.
     fn subjects(&self, plan: &Plan, algorithm: Algorithm) -> Result<Vec<&'static dyn Subject>, Error> {
         let wanted = |subject: &&'static dyn Subject| match &self.subject[..] {

@@ -30,7 +30,7 @@ const DIGEST: usize = 32;
 
 /// What is measured, and how.
 #[derive(clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct StoreArguments {
     #[command(flatten)]
     options: Options,
 }
@@ -63,7 +63,7 @@ trait Opened {
 
 /// One database.
 #[derive(Debug, Serialize)]
-struct Figure {
+struct StoreFigure {
     load: &'static str,
     subject: &'static str,
     entries: usize,
@@ -89,7 +89,7 @@ struct Seconds {
 }
 
 /// Measures and reports.
-pub(crate) fn run(args: &Args) -> Result<(), Error> {
+pub(crate) fn run(args: &StoreArguments) -> Result<(), Error> {
     let machine = machine(manyhash::backend()?.name());
     let entries = if args.options.quick { 100_000 } else { 1_000_000 };
     let figures = measure(entries, args.options.rounds(7, 3))?;
@@ -117,7 +117,7 @@ fn entries(count: usize) -> Vec<Entry> {
     (0..count).map(|_| entry()).collect()
 }
 
-fn measure(count: usize, rounds: usize) -> Result<Vec<Figure>, Error> {
+fn measure(count: usize, rounds: usize) -> Result<Vec<StoreFigure>, Error> {
     let contestants: [&dyn Contestant; 2] = [&redb::Redb, &lmdb::Lmdb];
     let entries = entries(count);
     let in_order: Vec<u128> = entries.iter().map(|entry| entry.key).collect();
@@ -151,7 +151,7 @@ fn measure(count: usize, rounds: usize) -> Result<Vec<Figure>, Error> {
             clear(directory.path())?;
         }
     }
-    let figure = |((contestant, seconds), bytes): ((&dyn Contestant, Seconds), u64)| Figure {
+    let figure = |((contestant, seconds), bytes): ((&dyn Contestant, Seconds), u64)| StoreFigure {
         load: "store",
         subject: contestant.name(),
         entries: count,
@@ -205,7 +205,7 @@ fn clear(directory: &Path) -> Result<(), Error> {
 }
 
 /// A row for each contestant.
-fn table(figures: &[Figure]) -> String {
+fn table(figures: &[StoreFigure]) -> String {
     let Some(first) = figures.first() else { return String::new() };
     let mut text = format!(
         "\n{} entries of {RECORD} bytes, commits of {COMMIT}, 1 thread, median of {} rounds\n",

@@ -1,6 +1,6 @@
 //! `threads`: the classic experiment. Millions of short strings, each to be hashed by itself, and ever more threads.
 //!
-//! The strings are cut into a contiguous part for each thread. Every [subject](Subject) hashes all of them at every
+//! The strings are cut into a contiguous part for each thread. Every [subject](ThreadsSubject) hashes all of them at every
 //! number of threads once, and every digest is compared, before anything is timed.
 
 mod figure;
@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::options::Options;
 use crate::{cpu, measure, report};
 use clap::builder::RangedU64ValueParser;
-use figure::Figure;
+use figure::ThreadsFigure;
 use manyhash::Algorithm;
 use manyhash::engine::Engine;
 use std::io::Write;
@@ -20,11 +20,11 @@ use std::path::PathBuf;
 use std::sync::Barrier;
 use std::time::{Duration, Instant};
 use strings::{Expected, Text};
-use subject::{Discard, Sink, Subject};
+use subject::{Discard, Sink, ThreadsSubject};
 
 /// What is measured, and how.
 #[derive(clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct ThreadsArguments {
     /// Strings to hash [default: 10000000; with --quick 200000]
     #[arg(long, value_parser = RangedU64ValueParser::<usize>::new().range(1..=1 << 30))]
     count: Option<usize>,
@@ -43,7 +43,7 @@ pub(crate) struct Args {
 }
 
 /// Measures and reports.
-pub(crate) fn run(args: &Args) -> Result<(), Error> {
+pub(crate) fn run(args: &ThreadsArguments) -> Result<(), Error> {
     let backend = manyhash::backend()?.name();
     let count = args.count.unwrap_or(if args.options.quick { 200_000 } else { 10_000_000 });
     let rounds = args.options.rounds(3, 3);
@@ -53,7 +53,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Error> {
     for algorithm in &args.algorithm {
         let expected = Expected::new(*algorithm, &strings)?;
         for threads in &args.threads {
-            for subject in Subject::ALL {
+            for subject in ThreadsSubject::ALL {
                 pass(subject, &engine, *algorithm, &strings, *threads, |start| expected.check(subject.name(), start))?;
             }
         }
@@ -67,15 +67,15 @@ pub(crate) fn run(args: &Args) -> Result<(), Error> {
     for algorithm in &args.algorithm {
         let begin = figures.len();
         for threads in &args.threads {
-            let mut passes: Vec<Vec<Pass>> = Subject::ALL.map(|_| Vec::new()).into();
+            let mut passes: Vec<Vec<Pass>> = ThreadsSubject::ALL.map(|_| Vec::new()).into();
             for round in 0..rounds {
                 for at in measure::turns(round, passes.len()) {
-                    let subject = Subject::ALL[at];
+                    let subject = ThreadsSubject::ALL[at];
                     passes[at].push(pass(subject, &engine, *algorithm, &strings, *threads, |_| Discard)?);
                 }
             }
-            for (subject, passes) in Subject::ALL.into_iter().zip(passes) {
-                let figure = Figure::new(*algorithm, *threads, backend, subject.name(), count, &passes);
+            for (subject, passes) in ThreadsSubject::ALL.into_iter().zip(passes) {
+                let figure = ThreadsFigure::new(*algorithm, *threads, backend, subject.name(), count, &passes);
                 if args.options.json {
                     writeln!(out, "{}", figure.json())?;
                 }
@@ -102,7 +102,7 @@ struct Pass {
 /// Hashes all strings once, a part on each thread; each part's digests go to a sink of its own, which `sink` makes for
 /// the place of the part's first string.
 fn pass<S: Sink>(
-    subject: Subject,
+    subject: ThreadsSubject,
     engine: &Engine,
     algorithm: Algorithm,
     strings: &[Text],
@@ -136,7 +136,7 @@ fn pass<S: Sink>(
 #[cfg(test)]
 mod tests {
     use super::strings::{self, Expected};
-    use super::subject::{Discard, Subject};
+    use super::subject::{Discard, ThreadsSubject};
     use super::{Engine, pass};
     use crate::error::Error;
     use manyhash::Algorithm;
@@ -147,13 +147,13 @@ mod tests {
         let strings = strings::random(10_000);
         for algorithm in [Algorithm::Md5, Algorithm::Sha256] {
             let expected = Expected::new(algorithm, &strings).unwrap();
-            for (subject, threads) in Subject::ALL.into_iter().flat_map(|subject| [(subject, 1), (subject, 3)]) {
+            for (subject, threads) in ThreadsSubject::ALL.into_iter().flat_map(|subject| [(subject, 1), (subject, 3)]) {
                 let sink = |start| expected.check(subject.name(), start);
                 pass(subject, &engine, algorithm, &strings, threads, sink).unwrap();
             }
         }
         // More threads than strings.
-        pass(Subject::Own, &engine, Algorithm::Md5, &strings[..5], 4, |_| Discard).unwrap();
+        pass(ThreadsSubject::Own, &engine, Algorithm::Md5, &strings[..5], 4, |_| Discard).unwrap();
     }
 
     #[test]
@@ -162,7 +162,7 @@ mod tests {
         let mut strings = strings::random(10_000);
         let expected = Expected::new(Algorithm::Md5, &strings).unwrap();
         strings[7001][5] ^= 1;
-        for subject in Subject::ALL {
+        for subject in ThreadsSubject::ALL {
             let sink = |start| expected.check(subject.name(), start);
             let outcome = pass(subject, &engine, Algorithm::Md5, &strings, 2, sink);
             assert!(matches!(outcome, Err(Error::WrongDigest { message: 7001, length: 16, .. })), "{}", subject.name());

@@ -123,7 +123,7 @@ mod tests {
 
     #[test]
     fn every_subject_is_right() {
-        for algorithm in Algorithm::ALL {
+        for algorithm in Algorithm::ALL.iter().copied() {
             for job in [job(algorithm, 1), job(algorithm, 2)] {
                 let expected = expected("hot", &job).unwrap();
                 for subject in ALL.into_iter().filter(|subject| subject.supports(algorithm)) {

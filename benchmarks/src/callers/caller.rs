@@ -10,21 +10,21 @@ use std::time::{Duration, Instant};
 
 /// Who makes the digests.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Subject {
+pub(crate) enum CallersSubject {
     /// An engine that all callers share.
     Manyhash,
     /// The caller itself, with a context of its own that it keeps.
     OpenSsl,
 }
 
-impl Subject {
+impl CallersSubject {
     /// All, in the order of tables.
-    pub(crate) const ALL: [Subject; 2] = [Subject::Manyhash, Subject::OpenSsl];
+    pub(crate) const ALL: [CallersSubject; 2] = [CallersSubject::Manyhash, CallersSubject::OpenSsl];
 
     pub(crate) fn name(self) -> &'static str {
         match self {
-            Subject::Manyhash => "manyhash",
-            Subject::OpenSsl => "openssl",
+            CallersSubject::Manyhash => "manyhash",
+            CallersSubject::OpenSsl => "openssl",
         }
     }
 }
@@ -58,7 +58,7 @@ impl Known {
         (0..length).step_by(CHUNK).map(move |start| self.message.slice(start..length.min(start + CHUNK)))
     }
 
-    fn check(&self, subject: Subject, digest: &[u8]) -> Result<(), Error> {
+    fn check(&self, subject: CallersSubject, digest: &[u8]) -> Result<(), Error> {
         let Known { algorithm, number, message, .. } = self;
         let (subject, algorithm, message, length) = (subject.name(), *algorithm, *number, message.len());
         Origin { subject, algorithm, load: "callers", message, length }.same(digest, &self.digest)
@@ -78,10 +78,10 @@ enum Way {
 }
 
 impl Caller {
-    pub(crate) fn new(subject: Subject, engine: &Engine, hand: Hand, known: Known) -> Result<Self, Error> {
+    pub(crate) fn new(subject: CallersSubject, engine: &Engine, hand: Hand, known: Known) -> Result<Self, Error> {
         let way = match subject {
-            Subject::Manyhash => Way::Manyhash(engine.clone()),
-            Subject::OpenSsl => Way::OpenSsl(Evp::new(known.algorithm)?),
+            CallersSubject::Manyhash => Way::Manyhash(engine.clone()),
+            CallersSubject::OpenSsl => Way::OpenSsl(Evp::new(known.algorithm)?),
         };
         Ok(Caller { known, hand, way })
     }
@@ -102,7 +102,7 @@ impl Caller {
                         stream.finish().await?
                     }
                 };
-                known.check(Subject::Manyhash, digest.as_bytes())
+                known.check(CallersSubject::Manyhash, digest.as_bytes())
             }
         }
     }
@@ -114,7 +114,7 @@ impl Caller {
             Way::OpenSsl(context) => hash(context, known, Hand::Whole),
             Way::Manyhash(engine) => {
                 let digest = engine.digest(known.algorithm, known.message.clone()).wait()?;
-                known.check(Subject::Manyhash, digest.as_bytes())
+                known.check(CallersSubject::Manyhash, digest.as_bytes())
             }
         }
     }
@@ -141,7 +141,7 @@ fn hash(context: &mut Evp, known: &Known, hand: Hand) -> Result<(), Error> {
             context.finish(&mut digest)?;
         }
     }
-    known.check(Subject::OpenSsl, &digest)
+    known.check(CallersSubject::OpenSsl, &digest)
 }
 
 /// A caller whose message was handed over.
@@ -158,7 +158,7 @@ impl Asked {
         let Asked { mut caller, start, digesting } = self;
         match digesting {
             None => caller.digest().await?,
-            Some(digesting) => caller.known.check(Subject::Manyhash, digesting.await?.as_bytes())?,
+            Some(digesting) => caller.known.check(CallersSubject::Manyhash, digesting.await?.as_bytes())?,
         }
         Ok((caller, start.elapsed()))
     }

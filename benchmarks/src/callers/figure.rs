@@ -1,6 +1,6 @@
 //! Figures of `callers`, as JSON lines or as rows of a table.
 
-use super::caller::Subject;
+use super::caller::CallersSubject;
 use crate::measure::median;
 use crate::sample::{Sample, Sorted};
 use manyhash::Algorithm;
@@ -19,7 +19,7 @@ pub(crate) struct Cell {
 
 /// One subject in one cell.
 #[derive(Clone, Serialize)]
-pub(crate) struct Figure {
+pub(crate) struct CallersFigure {
     load: &'static str,
     algorithm: &'static str,
     style: &'static str,
@@ -52,11 +52,11 @@ fn rate_per_cpu(cell: &Cell, sample: &Sample) -> f64 {
     (sample.latencies.len() * cell.length) as f64 / sample.cpu.as_secs_f64()
 }
 
-impl Figure {
-    fn new(cell: &Cell, subject: Subject, samples: &[Sample]) -> Self {
+impl CallersFigure {
+    fn new(cell: &Cell, subject: CallersSubject, samples: &[Sample]) -> Self {
         let over = |of: fn(&Cell, &Sample) -> f64| median(samples.iter().map(|sample| of(cell, sample)).collect());
         let latencies = Sorted::of(samples);
-        Figure {
+        CallersFigure {
             load: "callers",
             algorithm: cell.algorithm.name(),
             style: cell.style,
@@ -78,21 +78,21 @@ impl Figure {
     }
 }
 
-/// The subjects' figures in one cell, in the order of [`Subject::ALL`]. `samples` has the subjects' in that order, one a
+/// The subjects' figures in one cell, in the order of [`CallersSubject::ALL`]. `samples` has the subjects' in that order, one a
 /// round; the engine's lanes were used by this share.
-pub(crate) fn pair(cell: &Cell, samples: &[Vec<Sample>; 2], occupancy: Option<f64>) -> [Figure; 2] {
+pub(crate) fn pair(cell: &Cell, samples: &[Vec<Sample>; 2], occupancy: Option<f64>) -> [CallersFigure; 2] {
     let [manyhash, openssl] = samples;
     let times = |of: fn(&Cell, &Sample) -> f64| {
         let ratio = |(manyhash, openssl): (&Sample, &Sample)| of(cell, manyhash) / of(cell, openssl);
         Some(median(manyhash.iter().zip(openssl).map(ratio).collect()))
     };
-    let own = Figure {
+    let own = CallersFigure {
         occupancy,
         times_openssl: times(rate),
         times_openssl_per_cpu_s: times(rate_per_cpu),
-        ..Figure::new(cell, Subject::Manyhash, manyhash)
+        ..CallersFigure::new(cell, CallersSubject::Manyhash, manyhash)
     };
-    [own, Figure::new(cell, Subject::OpenSsl, openssl)]
+    [own, CallersFigure::new(cell, CallersSubject::OpenSsl, openssl)]
 }
 
 /// What precedes the rows of an algorithm.
@@ -108,13 +108,13 @@ pub(crate) fn heading(algorithm: Algorithm, rounds: usize) -> String {
 const BAR: f64 = 0.95;
 
 /// How the engine stands to OpenSSL: by the lesser of both ratios.
-fn standing(figure: &Figure) -> f64 {
+fn standing(figure: &CallersFigure) -> f64 {
     let [time, cpu] = [figure.times_openssl, figure.times_openssl_per_cpu_s].map(|ratio| ratio.unwrap_or(f64::NAN));
     time.min(cpu)
 }
 
 /// The row of a cell; none where the two are not all.
-pub(crate) fn row(figures: &[Figure]) -> String {
+pub(crate) fn row(figures: &[CallersFigure]) -> String {
     let mut text = String::new();
     if let [own, openssl] = figures {
         write_row(&mut text, own, openssl).expect("a string takes any text");
@@ -122,8 +122,8 @@ pub(crate) fn row(figures: &[Figure]) -> String {
     text
 }
 
-fn write_row(text: &mut String, own: &Figure, openssl: &Figure) -> std::fmt::Result {
-    let Figure { style, callers, length, .. } = own;
+fn write_row(text: &mut String, own: &CallersFigure, openssl: &CallersFigure) -> std::fmt::Result {
+    let CallersFigure { style, callers, length, .. } = own;
     write!(text, "{style:<8}{callers:>8}{length:>9}")?;
     let rates = [
         (own.median_bytes_per_s, openssl.median_bytes_per_s, own.times_openssl),
@@ -140,7 +140,7 @@ fn write_row(text: &mut String, own: &Figure, openssl: &Figure) -> std::fmt::Res
 }
 
 /// The cells where the engine stands worst, and how many are below the bar.
-pub(crate) fn worst(cells: &mut [[Figure; 2]]) -> String {
+pub(crate) fn worst(cells: &mut [[CallersFigure; 2]]) -> String {
     const SHOWN: usize = 12;
     let below = cells.iter().filter(|[own, _]| standing(own) < BAR).count();
     cells.sort_by(|[a, _], [b, _]| standing(a).total_cmp(&standing(b)));
@@ -156,7 +156,7 @@ pub(crate) fn worst(cells: &mut [[Figure; 2]]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Cell, Figure, pair, row, worst};
+    use super::{CallersFigure, Cell, pair, row, worst};
     use crate::sample::Sample;
     use manyhash::Algorithm;
     use std::time::Duration;
@@ -167,7 +167,7 @@ mod tests {
         Sample { time: Duration::from_secs(1), cpu: Duration::from_secs(cpu), latencies }
     }
 
-    fn figures(callers: usize, own: [u64; 3], openssl: [u64; 3]) -> [Figure; 2] {
+    fn figures(callers: usize, own: [u64; 3], openssl: [u64; 3]) -> [CallersFigure; 2] {
         let cell = Cell { algorithm: Algorithm::Sha1, style: "tokio-2", callers, length: 1_000_000, backend: "avx2" };
         pair(
             &cell,

@@ -1,6 +1,6 @@
 //! What streams that are open, and that nobody writes to, cost a lone caller.
 
-use super::caller::{Caller, Hand, Subject};
+use super::caller::{Caller, CallersSubject, Hand};
 use super::style::{Stage, Style};
 use super::{Crowd, Extent};
 use crate::error::Error;
@@ -21,7 +21,7 @@ const LENGTH: usize = 16 << 10;
 
 /// The lone caller beside so many streams.
 #[derive(Clone, Serialize)]
-pub(crate) struct Figure {
+pub(crate) struct IdleStreamsFigure {
     load: &'static str,
     algorithm: &'static str,
     style: &'static str,
@@ -50,7 +50,7 @@ pub(crate) fn run(
     Ok(options.text(&figures.collect::<Result<Vec<_>, _>>()?.concat(), table))
 }
 
-fn pair(algorithm: Algorithm, extent: Extent, backend: &'static str) -> Result<[Figure; 2], Error> {
+fn pair(algorithm: Algorithm, extent: Extent, backend: &'static str) -> Result<[IdleStreamsFigure; 2], Error> {
     let known = Crowd::new(algorithm, 1, LENGTH)?.0.remove(0);
     let stage = Stage::new(Style::Idle)?;
     let engines = [Engine::builder().build()?, Engine::builder().build()?];
@@ -61,7 +61,7 @@ fn pair(algorithm: Algorithm, extent: Extent, backend: &'static str) -> Result<[
     };
     let streams = (0..STREAMS).map(|_| open()).collect::<Result<Vec<_>, Error>>()?;
     let percentiles = |engine| -> Result<[f64; 2], Error> {
-        let caller = Caller::new(Subject::Manyhash, engine, Hand::Whole, known.clone())?;
+        let caller = Caller::new(CallersSubject::Manyhash, engine, Hand::Whole, known.clone())?;
         let latencies = Sorted::new(stage.sample(vec![caller], extent.duration)?.latencies);
         Ok([latencies.percentile_us(0.5), latencies.percentile_us(0.99)])
     };
@@ -75,14 +75,14 @@ fn pair(algorithm: Algorithm, extent: Extent, backend: &'static str) -> Result<[
     }
     drop(streams);
 
-    let figure = |streams, rounds: &[[f64; 2]], alone: &[[f64; 2]]| Figure {
+    let figure = |streams, rounds: &[[f64; 2]], alone: &[[f64; 2]]| IdleStreamsFigure {
         load: "callers",
         algorithm: algorithm.name(),
         style: Style::Idle.name(),
         callers: 1,
         length: LENGTH,
         backend,
-        subject: Subject::Manyhash.name(),
+        subject: CallersSubject::Manyhash.name(),
         streams,
         median_p50_us: median(rounds.iter().map(|[p50, _]| *p50).collect()),
         median_p99_us: median(rounds.iter().map(|[_, p99]| *p99).collect()),
@@ -94,13 +94,13 @@ fn pair(algorithm: Algorithm, extent: Extent, backend: &'static str) -> Result<[
     Ok([figure(0, alone, alone), figure(STREAMS, beside, alone)])
 }
 
-fn table(figures: &[Figure]) -> String {
+fn table(figures: &[IdleStreamsFigure]) -> String {
     let mut text = format!(
         "\nidle: a lone caller's {LENGTH} bytes beside streams that wrote {WRITTEN} bytes each, and nothing since\n\
          {:<12}{:>8}{:>10}{:>10}{:>13}\n",
         "algorithm", "streams", "p50 us", "p99 us", "times alone"
     );
-    for Figure { algorithm, streams, median_p50_us, median_p99_us, times_alone, .. } in figures {
+    for IdleStreamsFigure { algorithm, streams, median_p50_us, median_p99_us, times_alone, .. } in figures {
         text += &format!("{algorithm:<12}{streams:>8}{median_p50_us:>10.1}{median_p99_us:>10.1}{times_alone:>13.2}\n");
     }
     text

@@ -1,6 +1,6 @@
 //! How late a task wakes up that shares its only thread with one that waits for digests in a loop.
 
-use super::caller::{Caller, Hand, Subject};
+use super::caller::{Caller, CallersSubject, Hand};
 use super::style::Style;
 use super::{Crowd, Extent};
 use crate::error::Error;
@@ -19,7 +19,7 @@ const LENGTH: usize = 64 << 10;
 
 /// One that sleeps, beside one that has digests made.
 #[derive(Clone, Serialize)]
-pub(crate) struct Figure {
+pub(crate) struct StallFigure {
     load: &'static str,
     algorithm: &'static str,
     style: &'static str,
@@ -49,19 +49,19 @@ pub(crate) fn run(
     Ok(options.text(&figures.collect::<Result<Vec<_>, _>>()?.concat(), table))
 }
 
-fn pair(algorithm: Algorithm, extent: Extent, backend: &'static str) -> Result<[Figure; 2], Error> {
+fn pair(algorithm: Algorithm, extent: Extent, backend: &'static str) -> Result<[StallFigure; 2], Error> {
     let known = Crowd::new(algorithm, 1, LENGTH)?.0.remove(0);
     let engine = Engine::builder().build()?;
     let mut late = [vec![], vec![]];
     for _ in 0..extent.rounds {
-        let caller = Caller::new(Subject::Manyhash, &engine, Hand::Whole, known.clone())?;
+        let caller = Caller::new(CallersSubject::Manyhash, &engine, Hand::Whole, known.clone())?;
         for (late, caller) in late.iter_mut().zip([None, Some(caller)]) {
             late.extend(sample(caller, extent.duration)?);
         }
     }
     let figure = |callers, subject, late| {
         let late = Sorted::new(late);
-        Figure {
+        StallFigure {
             load: "callers",
             algorithm: algorithm.name(),
             style: Style::Stall.name(),
@@ -78,7 +78,7 @@ fn pair(algorithm: Algorithm, extent: Extent, backend: &'static str) -> Result<[
         }
     };
     let [alone, beside] = late;
-    Ok([figure(0, "none", alone), figure(1, Subject::Manyhash.name(), beside)])
+    Ok([figure(0, "none", alone), figure(1, CallersSubject::Manyhash.name(), beside)])
 }
 
 /// By how much each wake-up was late. There is one at least, after the caller is done.
@@ -114,7 +114,7 @@ async fn ask(caller: Option<Caller>, end: Instant) -> Result<(), Error> {
     Ok(())
 }
 
-fn table(figures: &[Figure]) -> String {
+fn table(figures: &[StallFigure]) -> String {
     let mut text = format!(
         "\nstall: a task that sleeps {} ms at a time, beside one that waits for digests of {LENGTH} bytes on one thread\n\
          {:<12}{:<10}{:>9}{:>13}{:>13}{:>13}\n",
@@ -126,7 +126,7 @@ fn table(figures: &[Figure]) -> String {
         "p99 late us",
         "max late us"
     );
-    for Figure { algorithm, subject, wakeups, p50_late_us, p99_late_us, max_late_us, .. } in figures {
+    for StallFigure { algorithm, subject, wakeups, p50_late_us, p99_late_us, max_late_us, .. } in figures {
         text += &format!(
             "{algorithm:<12}{subject:<10}{wakeups:>9}{p50_late_us:>13.0}{p99_late_us:>13.0}{max_late_us:>13.0}\n"
         );

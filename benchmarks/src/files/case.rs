@@ -3,7 +3,7 @@
 use super::expected::Format;
 use super::made::Made;
 use super::programs::Programs;
-use super::subject::Subject;
+use super::subject::FilesSubject;
 use super::tree::Shape;
 use clap::ValueEnum;
 use manyhash::Algorithm;
@@ -84,22 +84,23 @@ impl Case {
 
     /// All of them, installed or not. Peers' arguments are those that do the same work: names below the root of the
     /// tree, in which all are run.
-    pub(crate) fn subjects(self, algorithm: Algorithm, programs: &Programs, made: &Made) -> Vec<Subject> {
+    pub(crate) fn subjects(self, algorithm: Algorithm, programs: &Programs, made: &Made) -> Vec<FilesSubject> {
         let name = algorithm.name();
         let option = format!("-{name}");
         let long_option = format!("--{name}");
-        let manysum =
-            |of: &str, arguments: &[&str]| Subject::new(of, &programs.manysum, &["-a", name]).own().with(arguments);
+        let manysum = |of: &str, arguments: &[&str]| {
+            FilesSubject::new(of, &programs.manysum, &["-a", name]).own().with(arguments)
+        };
         let on = |threads: usize| {
             let option = format!("-j{threads}");
             manysum(&format!("manysum {option}"), &[&option]).threads(threads)
         };
-        let coreutils = || Subject::new(format!("{name}sum"), format!("{name}sum"), &[]);
-        let openssl = || Subject::new("openssl dgst", "openssl", &["dgst", &option]).prints(Some(Format::OpenSsl));
-        let rclone = || Subject::new("rclone hashsum", "rclone", &["hashsum", name, "."]);
-        let rhash = || Subject::new("rhash", "rhash", &[&long_option]);
+        let coreutils = || FilesSubject::new(format!("{name}sum"), format!("{name}sum"), &[]);
+        let openssl = || FilesSubject::new("openssl dgst", "openssl", &["dgst", &option]).prints(Some(Format::OpenSsl));
+        let rclone = || FilesSubject::new("rclone hashsum", "rclone", &["hashsum", name, "."]);
+        let rhash = || FilesSubject::new("rhash", "rhash", &[&long_option]);
         let [manifest, cache] = ["manifest", "cache"].map(|name| made.beside(name));
-        let files = |subject: Subject| subject.with(made.tree.names());
+        let files = |subject: FilesSubject| subject.with(made.tree.names());
         match self {
             Case::Large => {
                 let mut subjects: Vec<_> = [on(1), on(2), coreutils(), openssl(), rhash()].map(files).into();
@@ -108,7 +109,7 @@ impl Case {
             }
             Case::Huge => [manysum("manysum", &[]), openssl(), coreutils()].map(files).into(),
             Case::Small => {
-                [on(1), on(2), Subject::new("xxhsum", "xxhsum", &[]).prints(None), coreutils()].map(files).into()
+                [on(1), on(2), FilesSubject::new("xxhsum", "xxhsum", &[]).prints(None), coreutils()].map(files).into()
             }
             Case::Tree => vec![
                 manysum("manysum -r -j2", &["-r", "-j2", "."]).threads(2),
@@ -118,13 +119,13 @@ impl Case {
                 xargs("xargs -P2 b3sum", "-P2", "b3sum").prints(None).threads(2),
                 rhash().with(["-r", "."]),
                 rclone(),
-                Subject::new("hashdeep -j2", "hashdeep", &["-j2", "-c", name, "-l", "-r", "."])
+                FilesSubject::new("hashdeep -j2", "hashdeep", &["-j2", "-c", name, "-l", "-r", "."])
                     .prints(Some(Format::Hashdeep))
                     .threads(2),
             ],
             Case::Update => vec![
                 programs.update(&manifest, &cache),
-                Subject::new("find -printf", "find", &[".", "-printf", "%s %T@ %i\\n"]).prints(None),
+                FilesSubject::new("find -printf", "find", &[".", "-printf", "%s %T@ %i\\n"]).prints(None),
             ],
             Case::Million => {
                 let mut subjects = vec![manysum("manysum -r", &["-r", "."])];
@@ -136,7 +137,7 @@ impl Case {
 }
 
 /// A program that is given the names of all files by xargs, in as few calls as these fit in.
-fn xargs(name: &str, options: &str, program: &'static str) -> Subject {
+fn xargs(name: &str, options: &str, program: &'static str) -> FilesSubject {
     let script = format!("find . -type f -print0 | xargs -0 {options} {program}");
-    Subject::shell(name, &script, &["find", "xargs", program])
+    FilesSubject::shell(name, &script, &["find", "xargs", program])
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 
 #[derive(thiserror::Error, Debug)]
-pub(crate) enum Error {
+pub(crate) enum FilesError {
     #[error(
         "{path} is missing: build it with the same profile first, `cargo build --release -p manyhash-cli`",
         path = .0.display()
@@ -28,9 +28,9 @@ pub(crate) enum Error {
     Line { subject: String, case: &'static str, line: String },
 }
 
-impl Error {
+impl FilesError {
     /// What to make of an error with this file.
-    pub(crate) fn of(path: &Path) -> impl Fn(std::io::Error) -> Error + '_ {
-        |error| Error::File { path: path.to_owned(), error }
+    pub(crate) fn of(path: &Path) -> impl Fn(std::io::Error) -> FilesError + '_ {
+        |error| FilesError::File { path: path.to_owned(), error }
     }
 }

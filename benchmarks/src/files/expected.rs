@@ -1,6 +1,6 @@
 //! What the digests of a tree's files should be, by OpenSSL, and whether a program printed them.
 
-use super::error::Error;
+use super::error::FilesError;
 use super::made::Made;
 use manyhash::Algorithm;
 use openssl::hash::{Hasher, MessageDigest};
@@ -46,7 +46,7 @@ pub(crate) struct Expected(HashMap<String, String>);
 
 impl Expected {
     /// Reads all files, which also brings them into the page cache.
-    pub(crate) fn new(algorithm: Algorithm, made: &Made) -> Result<Self, Error> {
+    pub(crate) fn new(algorithm: Algorithm, made: &Made) -> Result<Self, FilesError> {
         let function = match algorithm {
             Algorithm::Md5 => MessageDigest::md5(),
             _ => MessageDigest::sha256(),
@@ -55,10 +55,10 @@ impl Expected {
         let root = made.root();
         let digest = |name: &String| {
             let path = root.join(name);
-            let mut file = File::open(&path).map_err(Error::of(&path))?;
+            let mut file = File::open(&path).map_err(FilesError::of(&path))?;
             let mut hasher = Hasher::new(function)?;
             loop {
-                match file.read(&mut buffer).map_err(Error::of(&path))? {
+                match file.read(&mut buffer).map_err(FilesError::of(&path))? {
                     0 => break,
                     length => hasher.update(&buffer[..length])?,
                 }
@@ -71,20 +71,32 @@ impl Expected {
 
     /// # Errors
     /// Unless there is the right digest of every file, once, and nothing else.
-    pub(crate) fn check(&self, case: &'static str, subject: &str, format: Format, text: &[u8]) -> Result<(), Error> {
+    pub(crate) fn check(
+        &self,
+        case: &'static str,
+        subject: &str,
+        format: Format,
+        text: &[u8],
+    ) -> Result<(), FilesError> {
         let text = String::from_utf8_lossy(text);
         let mut seen = HashSet::new();
         for line in text.lines().filter(|line| !format.is_heading(line)) {
-            let wrong = || Error::Line { subject: subject.into(), case, line: line.into() };
+            let wrong = || FilesError::Line { subject: subject.into(), case, line: line.into() };
             let (digest, name) = format.pair(line).ok_or_else(wrong)?;
             let expected = self.0.get(name).filter(|_| seen.insert(name)).ok_or_else(wrong)?;
             if digest != expected {
                 let (wrong, expected) = (digest.into(), expected.clone());
-                return Err(Error::WrongDigest { subject: subject.into(), case, file: name.into(), wrong, expected });
+                return Err(FilesError::WrongDigest {
+                    subject: subject.into(),
+                    case,
+                    file: name.into(),
+                    wrong,
+                    expected,
+                });
             }
         }
         match self.0.keys().find(|name| !seen.contains(name.as_str())) {
-            Some(file) => Err(Error::Missing { subject: subject.into(), case, file: file.clone() }),
+            Some(file) => Err(FilesError::Missing { subject: subject.into(), case, file: file.clone() }),
             None => Ok(()),
         }
     }
@@ -100,7 +112,7 @@ impl Expected {
 #[cfg(test)]
 mod tests {
     use super::{Expected, Format};
-    use crate::files::error::Error;
+    use crate::files::error::FilesError;
     use crate::files::made::Made;
     use crate::files::tree::Shape;
     use manyhash::Algorithm;
@@ -114,7 +126,7 @@ mod tests {
         Expected([("t/y", Y), ("t/a/x", X)].map(|(name, digest)| (name.into(), digest.into())).into())
     }
 
-    fn check(format: Format, text: &str) -> Result<(), Error> {
+    fn check(format: Format, text: &str) -> Result<(), FilesError> {
         expected().check("tree", "program", format, text.as_bytes())
     }
 
@@ -141,12 +153,12 @@ mod tests {
     fn every_file_needs_its_digest_once() {
         let text = |x, y| format!("{x}  t/a/x\n{y}  t/y\n");
         let error = check(Format::Gnu, &text(Y, Y)).unwrap_err();
-        assert!(matches!(&error, Error::WrongDigest { file, .. } if file == "t/a/x"), "{error}");
+        assert!(matches!(&error, FilesError::WrongDigest { file, .. } if file == "t/a/x"), "{error}");
         let error = check(Format::Gnu, &format!("{X}  t/a/x\n")).unwrap_err();
-        assert!(matches!(&error, Error::Missing { file, .. } if file == "t/y"), "{error}");
+        assert!(matches!(&error, FilesError::Missing { file, .. } if file == "t/y"), "{error}");
         for more in [format!("{X}  t/a/x\n"), format!("{X}  t/z\n"), format!("MD5(t/y)= {Y}\n"), "\n".into()] {
             let error = check(Format::Gnu, &(text(X, Y) + &more)).unwrap_err();
-            assert!(matches!(&error, Error::Line { line, .. } if more.starts_with(line.as_str())), "{error}");
+            assert!(matches!(&error, FilesError::Line { line, .. } if more.starts_with(line.as_str())), "{error}");
         }
     }
 

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 /// One program in one case.
 #[derive(Clone, Serialize)]
-pub(crate) struct Figure {
+pub(crate) struct FilesFigure {
     pub(crate) load: &'static str,
     pub(crate) case: &'static str,
     pub(crate) algorithm: &'static str,
@@ -30,15 +30,15 @@ pub(crate) struct Figure {
 
 /// One case's figures with one algorithm: a row for each subject, and in it the ratio of its time to that of each of
 /// manyhash's.
-pub(crate) fn table(figures: &[Figure]) -> String {
+pub(crate) fn table(figures: &[FilesFigure]) -> String {
     let mut text = String::new();
     write_table(&mut text, figures).expect("a string takes any text");
     text
 }
 
-fn write_table(text: &mut String, figures: &[Figure]) -> std::fmt::Result {
+fn write_table(text: &mut String, figures: &[FilesFigure]) -> std::fmt::Result {
     let Some(first) = figures.first() else { return Ok(()) };
-    let Figure { case, algorithm, files, place, rounds, .. } = first;
+    let FilesFigure { case, algorithm, files, place, rounds, .. } = first;
     let gigabytes = first.bytes as f64 / 1e9;
     let files = if *files == 1 { "one file".into() } else { format!("{files} files") };
     writeln!(text, "\n{algorithm}, {case}: {files}, {gigabytes:.3} GB in {place}, median of {rounds} rounds")?;
@@ -65,10 +65,10 @@ fn write_table(text: &mut String, figures: &[Figure]) -> std::fmt::Result {
 
 #[cfg(test)]
 mod tests {
-    use super::{Figure, table};
+    use super::{FilesFigure, table};
 
-    fn figure(subject: &str, median_seconds: f64) -> Figure {
-        Figure {
+    fn figure(subject: &str, median_seconds: f64) -> FilesFigure {
+        FilesFigure {
             load: "files",
             case: "large",
             algorithm: "md5",
@@ -99,7 +99,7 @@ mod tests {
 
     #[test]
     fn peaks_are_shown_where_there_are_some() {
-        let peaking = Figure { peak_bytes: Some(3 << 19), ..figure("manysum", 2.0) };
+        let peaking = FilesFigure { peak_bytes: Some(3 << 19), ..figure("manysum", 2.0) };
         let text = table(&[peaking.clone(), figure("other", 1.0)]);
         assert!(text.contains("  peak MiB") && text.contains("     1.5 ") && text.contains("         - "), "{text}");
         let json = serde_json::to_string(&peaking).unwrap();

@@ -1,6 +1,6 @@
 //! A tree on disk or in memory, for as long as it is measured.
 
-use super::error::Error;
+use super::error::FilesError;
 use super::tree::{Shape, Tree};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -17,13 +17,13 @@ pub(crate) struct Made {
 
 impl Made {
     /// Makes it, in a directory of its own within this one.
-    pub(crate) fn new(shape: Shape, within: &Path) -> Result<Self, Error> {
+    pub(crate) fn new(shape: Shape, within: &Path) -> Result<Self, FilesError> {
         let tree = Tree::new(shape);
         let directory = tempfile::Builder::new().prefix("manyhash-bench-").tempdir_in(within);
-        let directory = directory.map_err(Error::of(within))?;
+        let directory = directory.map_err(FilesError::of(within))?;
         let made = Made { shape, tree, directory, since: Instant::now() };
         let root = made.root();
-        fs::create_dir(&root).map_err(Error::of(&root))?;
+        fs::create_dir(&root).map_err(FilesError::of(&root))?;
         made.tree.write(&root)?;
         flush(&root)?;
         Ok(Made { since: Instant::now(), ..made })
@@ -74,13 +74,13 @@ fn room(_: &Path) -> Option<(u64, u64)> {
 }
 
 /// Has the file system write what it has to, which would otherwise happen while others are measured.
-fn flush(root: &Path) -> Result<(), Error> {
-    let directory = File::open(root).map_err(Error::of(root))?;
+fn flush(root: &Path) -> Result<(), FilesError> {
+    let directory = File::open(root).map_err(FilesError::of(root))?;
     #[cfg(target_os = "linux")]
     let outcome = nix::unistd::syncfs(&directory).map_err(std::io::Error::from);
     #[cfg(not(target_os = "linux"))]
     let outcome = directory.sync_all();
-    outcome.map_err(Error::of(root))
+    outcome.map_err(FilesError::of(root))
 }
 
 #[cfg(test)]

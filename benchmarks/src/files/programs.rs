@@ -1,7 +1,7 @@
 //! manyhash's own programs, as they were built with this one.
 
-use super::error::Error;
-use super::subject::Subject;
+use super::error::FilesError;
+use super::subject::FilesSubject;
 use std::env;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -18,31 +18,31 @@ impl Programs {
     ///
     /// # Errors
     /// If they have not been built.
-    pub(crate) fn beside_this() -> Result<Self, Error> {
-        let this = env::current_exe().map_err(Error::Executable)?;
+    pub(crate) fn beside_this() -> Result<Self, FilesError> {
+        let this = env::current_exe().map_err(FilesError::Executable)?;
         Self::of(|name| this.with_file_name(format!("{name}{}", env::consts::EXE_SUFFIX)))
     }
 
-    fn of(path: impl Fn(&str) -> PathBuf) -> Result<Self, Error> {
+    fn of(path: impl Fn(&str) -> PathBuf) -> Result<Self, FilesError> {
         let [manysum, manyhash] = ["manysum", "manyhash"].map(path);
         if let Some(missing) = [&manysum, &manyhash].into_iter().find(|path| !path.is_file()) {
-            return Err(Error::NotBuilt(missing.clone()));
+            return Err(FilesError::NotBuilt(missing.clone()));
         }
         let mut help = Command::new(&manyhash);
         help.args(["manifest", "--help"]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        let status = help.status().map_err(Error::of(&manyhash))?;
+        let status = help.status().map_err(FilesError::of(&manyhash))?;
         Ok(Programs { manysum, manyhash, manifest: status.success() })
     }
 
     /// The manifest made as for the first time, with a cache that is empty.
-    pub(crate) fn create(&self, manifest: &Path, cache: &Path) -> Subject {
-        let subject = Subject::new("manifest create", &self.manyhash, &["manifest", "create", ".", "-o"]);
+    pub(crate) fn create(&self, manifest: &Path, cache: &Path) -> FilesSubject {
+        let subject = FilesSubject::new("manifest create", &self.manyhash, &["manifest", "create", ".", "-o"]);
         subject.own().with([manifest]).with(["--cache"]).with([cache]).writes(manifest.into()).forgets(cache.into())
     }
 
     /// The manifest brought up to date, with the digests of unchanged files from the cache.
-    pub(crate) fn update(&self, manifest: &Path, cache: &Path) -> Subject {
-        let subject = Subject::new("manifest update", &self.manyhash, &["manifest", "update", "."]);
+    pub(crate) fn update(&self, manifest: &Path, cache: &Path) -> FilesSubject {
+        let subject = FilesSubject::new("manifest update", &self.manyhash, &["manifest", "update", "."]);
         subject.own().with([manifest]).with(["--cache"]).with([cache]).writes(manifest.into())
     }
 }

@@ -1,6 +1,6 @@
 //! A program with its arguments: run for what it prints, and run for its time.
 
-use super::error::Error;
+use super::error::FilesError;
 use super::expected::Format;
 use std::env;
 use std::ffi::OsString;
@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 const WATCH: Duration = Duration::from_millis(2);
 
 /// What is run in the root of a tree.
-pub(crate) struct Subject {
+pub(crate) struct FilesSubject {
     pub(crate) name: String,
     /// Whether it is manyhash's.
     pub(crate) own: bool,
@@ -39,10 +39,10 @@ pub(crate) struct Sample {
     pub(crate) peak_bytes: Option<u64>,
 }
 
-impl Subject {
+impl FilesSubject {
     /// A peer, with digests as coreutils print them.
     pub(crate) fn new(name: impl Into<String>, program: impl Into<PathBuf>, arguments: &[&str]) -> Self {
-        Subject {
+        FilesSubject {
             name: name.into(),
             own: false,
             threads: None,
@@ -57,27 +57,27 @@ impl Subject {
 
     /// A line for the shell, and the programs in it.
     pub(crate) fn shell(name: &str, script: &str, needs: &[&'static str]) -> Self {
-        Subject { needs: needs.to_vec(), ..Subject::new(name, "sh", &["-c", script]) }
+        FilesSubject { needs: needs.to_vec(), ..FilesSubject::new(name, "sh", &["-c", script]) }
     }
 
     pub(crate) fn own(self) -> Self {
-        Subject { own: true, ..self }
+        FilesSubject { own: true, ..self }
     }
 
     pub(crate) fn threads(self, threads: usize) -> Self {
-        Subject { threads: Some(threads), ..self }
+        FilesSubject { threads: Some(threads), ..self }
     }
 
     pub(crate) fn prints(self, format: Option<Format>) -> Self {
-        Subject { format, ..self }
+        FilesSubject { format, ..self }
     }
 
     pub(crate) fn writes(self, output: PathBuf) -> Self {
-        Subject { output: Some(output), ..self }
+        FilesSubject { output: Some(output), ..self }
     }
 
     pub(crate) fn forgets(self, memory: PathBuf) -> Self {
-        Subject { memory: Some(memory), ..self }
+        FilesSubject { memory: Some(memory), ..self }
     }
 
     pub(crate) fn with<A: Into<OsString>>(mut self, arguments: impl IntoIterator<Item = A>) -> Self {
@@ -92,18 +92,18 @@ impl Subject {
     }
 
     /// What it prints, or what is then in the file that it writes.
-    pub(crate) fn output(&self, root: &Path) -> Result<Vec<u8>, Error> {
+    pub(crate) fn output(&self, root: &Path) -> Result<Vec<u8>, FilesError> {
         self.forget()?;
         let output = self.command(root).output().map_err(|error| self.cannot_run(error))?;
         self.succeeded(output.status, &output.stderr)?;
         match &self.output {
-            Some(path) => fs::read(path).map_err(Error::of(path)),
+            Some(path) => fs::read(path).map_err(FilesError::of(path)),
             None => Ok(output.stdout),
         }
     }
 
     /// What it takes, and with `watch` its memory.
-    pub(crate) fn sample(&self, root: &Path, watch: bool) -> Result<Sample, Error> {
+    pub(crate) fn sample(&self, root: &Path, watch: bool) -> Result<Sample, FilesError> {
         let mut command = self.command(root);
         command.stdout(Stdio::null()).stderr(Stdio::null());
         self.forget()?;
@@ -116,9 +116,9 @@ impl Subject {
         Ok(Sample { seconds, peak_bytes })
     }
 
-    fn forget(&self) -> Result<(), Error> {
+    fn forget(&self) -> Result<(), FilesError> {
         match self.memory.as_ref().map(|path| (path, fs::remove_file(path))) {
-            Some((path, Err(error))) if error.kind() != ErrorKind::NotFound => Err(Error::of(path)(error)),
+            Some((path, Err(error))) if error.kind() != ErrorKind::NotFound => Err(FilesError::of(path)(error)),
             _ => Ok(()),
         }
     }
@@ -129,16 +129,16 @@ impl Subject {
         command
     }
 
-    fn cannot_run(&self, error: std::io::Error) -> Error {
-        Error::Run { subject: self.name.clone(), error }
+    fn cannot_run(&self, error: std::io::Error) -> FilesError {
+        FilesError::Run { subject: self.name.clone(), error }
     }
 
-    fn succeeded(&self, status: ExitStatus, message: &[u8]) -> Result<(), Error> {
+    fn succeeded(&self, status: ExitStatus, message: &[u8]) -> Result<(), FilesError> {
         if status.success() {
             return Ok(());
         }
         let message = String::from_utf8_lossy(message).trim_end().to_owned();
-        Err(Error::Failed { subject: self.name.clone(), status, message })
+        Err(FilesError::Failed { subject: self.name.clone(), status, message })
     }
 }
 
@@ -168,8 +168,8 @@ fn high_water(status: &str) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Subject, high_water};
-    use crate::files::error::Error;
+    use super::{FilesSubject, high_water};
+    use crate::files::error::FilesError;
     use std::fs;
     use std::path::Path;
 
@@ -178,35 +178,35 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let root = directory.path();
         fs::write(root.join("f"), "text").unwrap();
-        assert_eq!(Subject::new("cat", "cat", &[]).with(["f"]).output(root).unwrap(), b"text");
+        assert_eq!(FilesSubject::new("cat", "cat", &[]).with(["f"]).output(root).unwrap(), b"text");
         let file = root.join("copy");
-        let subject = Subject::shell("cp", "cp f copy && echo", &["cp"]).writes(file);
+        let subject = FilesSubject::shell("cp", "cp f copy && echo", &["cp"]).writes(file);
         assert_eq!(subject.output(root).unwrap(), b"text");
-        let first = Subject::shell("first", "[ ! -e known ] && echo > known", &[]).forgets(root.join("known"));
+        let first = FilesSubject::shell("first", "[ ! -e known ] && echo > known", &[]).forgets(root.join("known"));
         (0..2).for_each(|_| drop((first.output(root).unwrap(), first.sample(root, false).unwrap())));
 
-        let failing = Subject::shell("failing", "echo why >&2; exit 3", &[]);
+        let failing = FilesSubject::shell("failing", "echo why >&2; exit 3", &[]);
         let error = failing.output(root).unwrap_err();
-        assert!(matches!(&error, Error::Failed { message, .. } if message == "why"), "{error}");
-        assert!(matches!(failing.sample(root, true), Err(Error::Failed { .. })));
-        let missing = Subject::new("missing", "no-such-program", &[]);
-        assert!(matches!(missing.sample(root, false), Err(Error::Run { .. })));
+        assert!(matches!(&error, FilesError::Failed { message, .. } if message == "why"), "{error}");
+        assert!(matches!(failing.sample(root, true), Err(FilesError::Failed { .. })));
+        let missing = FilesSubject::new("missing", "no-such-program", &[]);
+        assert!(matches!(missing.sample(root, false), Err(FilesError::Run { .. })));
     }
 
     #[test]
     fn programs_that_are_not_there_are_named() {
-        assert_eq!(Subject::new("a", "no-such-program", &[]).lacks(), Some(Path::new("no-such-program")));
-        assert_eq!(Subject::shell("b", "", &["cat", "nor-such"]).lacks(), Some(Path::new("nor-such")));
-        assert_eq!(Subject::shell("c", "", &["cat"]).lacks(), None);
+        assert_eq!(FilesSubject::new("a", "no-such-program", &[]).lacks(), Some(Path::new("no-such-program")));
+        assert_eq!(FilesSubject::shell("b", "", &["cat", "nor-such"]).lacks(), Some(Path::new("nor-such")));
+        assert_eq!(FilesSubject::shell("c", "", &["cat"]).lacks(), None);
         let own = std::env::current_exe().unwrap();
-        assert_eq!(Subject::new("d", &own, &[]).lacks(), None);
+        assert_eq!(FilesSubject::new("d", &own, &[]).lacks(), None);
     }
 
     #[cfg(target_os = "linux")]
     #[test]
     fn memory_is_that_of_the_program() {
         let sample = |script| {
-            let subject = Subject::shell("sh", script, &[]);
+            let subject = FilesSubject::shell("sh", script, &[]);
             subject.sample(Path::new("/"), true).unwrap().peak_bytes.unwrap()
         };
         let (idle, busy) = (sample("sleep 0.1"), sample("x=$(head -c 20000000 /dev/zero | tr '\\0' x); sleep 0.1"));

@@ -1,6 +1,6 @@
 //! Trees of files: names, lengths and contents are pseudo-random, and the same in every run.
 
-use super::error::Error;
+use super::error::FilesError;
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_distr::{Distribution, LogNormal};
@@ -62,21 +62,21 @@ impl Tree {
     }
 
     /// Makes the files in a directory, which is there.
-    pub(crate) fn write(&self, root: &Path) -> Result<(), Error> {
+    pub(crate) fn write(&self, root: &Path) -> Result<(), FilesError> {
         for folder in &self.folders {
             let folder = root.join(folder);
-            fs::create_dir(&folder).map_err(Error::of(&folder))?;
+            fs::create_dir(&folder).map_err(FilesError::of(&folder))?;
         }
         let mut random = Xoshiro256PlusPlus::seed_from_u64(4);
         let mut chunk = vec![0; CHUNK];
         for (name, length) in &self.files {
             let path = root.join(name);
-            let mut file = File::create_new(&path).map_err(Error::of(&path))?;
+            let mut file = File::create_new(&path).map_err(FilesError::of(&path))?;
             let mut left = *length;
             while left > 0 {
                 let part = &mut chunk[..left.min(CHUNK as u64) as usize];
                 random.fill_bytes(part);
-                file.write_all(part).map_err(Error::of(&path))?;
+                file.write_all(part).map_err(FilesError::of(&path))?;
                 left -= part.len() as u64;
             }
         }

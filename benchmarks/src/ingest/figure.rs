@@ -1,6 +1,6 @@
 //! Figures of `ingest`, as JSON lines or as a table.
 
-use super::hashing::Subject;
+use super::hashing::IngestSubject;
 use crate::measure::median;
 use crate::report::rate;
 use crate::sample::{Sample, Sorted};
@@ -18,7 +18,7 @@ pub(crate) struct Point<'a> {
 
 /// One subject at one point.
 #[derive(Serialize)]
-pub(crate) struct Figure {
+pub(crate) struct IngestFigure {
     load: &'static str,
     algorithm: String,
     tasks: usize,
@@ -42,27 +42,28 @@ pub(crate) struct Figure {
     verified: Option<bool>,
 }
 
-impl Figure {
+impl IngestFigure {
     /// Of the samples of every subject, one a round.
-    pub(crate) fn all(point: &Point, samples: &[Vec<Sample>]) -> Vec<Figure> {
-        let none = Subject::ALL.iter().position(|subject| *subject == Subject::None).expect("it is one of them");
-        Subject::ALL
+    pub(crate) fn all(point: &Point, samples: &[Vec<Sample>]) -> Vec<IngestFigure> {
+        let none =
+            IngestSubject::ALL.iter().position(|subject| *subject == IngestSubject::None).expect("it is one of them");
+        IngestSubject::ALL
             .into_iter()
             .zip(samples)
-            .map(|(subject, of_subject)| Figure::new(point, subject, of_subject, &samples[none]))
+            .map(|(subject, of_subject)| IngestFigure::new(point, subject, of_subject, &samples[none]))
             .collect()
     }
 
-    fn new(point: &Point, subject: Subject, samples: &[Sample], none: &[Sample]) -> Figure {
+    fn new(point: &Point, subject: IngestSubject, samples: &[Sample], none: &[Sample]) -> IngestFigure {
         let cpu_per_gb =
             |sample: &Sample| sample.cpu.as_secs_f64() * 1e9 / (sample.latencies.len() as f64 * point.length as f64);
-        let hashes = subject != Subject::None;
+        let hashes = subject != IngestSubject::None;
         let hashing = samples.iter().zip(none).map(|(sample, none)| cpu_per_gb(sample) - cpu_per_gb(none));
         let objects = samples.iter().map(|sample| sample.latencies.len() as f64 / sample.time.as_secs_f64());
         let objects = median(objects.collect());
         let latencies = Sorted::of(samples);
         let names: Vec<_> = point.algorithms.iter().map(|algorithm| algorithm.name()).collect();
-        Figure {
+        IngestFigure {
             load: "ingest",
             algorithm: names.join("+"),
             tasks: point.tasks,
@@ -111,22 +112,22 @@ pub(crate) fn heading(algorithms: &[Algorithm], rounds: usize) -> String {
 }
 
 /// The rows of a point.
-pub(crate) fn rows(figures: &[Figure]) -> String {
+pub(crate) fn rows(figures: &[IngestFigure]) -> String {
     let mut text = String::new();
     figures.iter().try_for_each(|figure| row(&mut text, figure, figures)).expect("a string takes any text");
     text
 }
 
-fn row(text: &mut String, figure: &Figure, figures: &[Figure]) -> std::fmt::Result {
+fn row(text: &mut String, figure: &IngestFigure, figures: &[IngestFigure]) -> std::fmt::Result {
     let number = |number: Option<f64>| number.map_or(String::from("-"), |number| format!("{number:.3}"));
-    let Figure { tasks, length, subject, p50_us, p99_us, p999_us, .. } = figure;
+    let IngestFigure { tasks, length, subject, p50_us, p99_us, p999_us, .. } = figure;
     write!(text, "{tasks:>5}{length:>10}  {subject:<17}")?;
     write!(text, "{:>10}{:>8.3}", rate(figure.median_objects_per_s), figure.median_bytes_per_s / 1e9)?;
     write!(text, "{:>10.4}", figure.median_cpu_s_per_gb)?;
     write!(text, "{:>10}", figure.median_hashing_cpu_s_per_gb.map_or("-".into(), |cpu| format!("{cpu:.4}")))?;
     write!(text, "{p50_us:>10.0}{p99_us:>10.0}{p999_us:>10.0}")?;
-    let openssl = figures.iter().find(|figure| figure.subject == Subject::OpenSsl.name());
-    let ratio = |of: fn(&Figure) -> Option<f64>| number(of(figure).zip(openssl.and_then(of)).map(|(a, b)| a / b));
+    let openssl = figures.iter().find(|figure| figure.subject == IngestSubject::OpenSsl.name());
+    let ratio = |of: fn(&IngestFigure) -> Option<f64>| number(of(figure).zip(openssl.and_then(of)).map(|(a, b)| a / b));
     let objects = ratio(|figure| Some(figure.median_objects_per_s));
     let hashing = ratio(|figure| figure.median_hashing_cpu_s_per_gb);
     let p99 = ratio(|figure| Some(figure.p99_us));
@@ -135,7 +136,7 @@ fn row(text: &mut String, figure: &Figure, figures: &[Figure]) -> std::fmt::Resu
 
 #[cfg(test)]
 mod tests {
-    use super::{Figure, Point, rows};
+    use super::{IngestFigure, Point, rows};
     use crate::sample::Sample;
     use manyhash::Algorithm;
     use std::time::Duration;
@@ -149,7 +150,7 @@ mod tests {
             let latencies = (1..=10).map(Duration::from_millis).collect();
             vec![Sample { time: Duration::from_secs(1), cpu: Duration::from_millis(cpu), latencies }]
         };
-        let figures = Figure::all(&point, &[samples(1), samples(13), samples(16), samples(3)]);
+        let figures = IngestFigure::all(&point, &[samples(1), samples(13), samples(16), samples(3)]);
         let hashing: Vec<_> = figures.iter().map(|figure| figure.median_hashing_cpu_s_per_gb).collect();
         assert_eq!(hashing[0], None);
         for (hashing, expected) in hashing[1..].iter().zip([1.2, 1.5, 0.2]) {

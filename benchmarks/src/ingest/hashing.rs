@@ -4,13 +4,13 @@ use crate::error::Error;
 use crate::subject::Evp;
 use crate::verify::Origin;
 use bytes::Bytes;
-use manyhash::engine::{Engine, Stream};
+use manyhash::engine::{Engine, HashStream};
 use manyhash::{Algorithm, Digest};
 use std::sync::Arc;
 
 /// The subjects of `ingest`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Subject {
+pub(crate) enum IngestSubject {
     /// Objects are received only.
     None,
     /// OpenSSL within the task.
@@ -21,16 +21,17 @@ pub(crate) enum Subject {
     Manyhash,
 }
 
-impl Subject {
+impl IngestSubject {
     /// All, in the order of tables.
-    pub(crate) const ALL: [Subject; 4] = [Subject::None, Subject::OpenSsl, Subject::OpenSslBlocking, Subject::Manyhash];
+    pub(crate) const ALL: [IngestSubject; 4] =
+        [IngestSubject::None, IngestSubject::OpenSsl, IngestSubject::OpenSslBlocking, IngestSubject::Manyhash];
 
     pub(crate) fn name(self) -> &'static str {
         match self {
-            Subject::None => "none",
-            Subject::OpenSsl => "openssl",
-            Subject::OpenSslBlocking => "openssl-blocking",
-            Subject::Manyhash => "manyhash",
+            IngestSubject::None => "none",
+            IngestSubject::OpenSsl => "openssl",
+            IngestSubject::OpenSslBlocking => "openssl-blocking",
+            IngestSubject::Manyhash => "manyhash",
         }
     }
 }
@@ -55,7 +56,7 @@ impl Expected {
         self.digests.iter().map(|(algorithm, _)| *algorithm)
     }
 
-    fn check(&self, subject: Subject, at: usize, digest: &[u8]) -> Result<(), Error> {
+    fn check(&self, subject: IngestSubject, at: usize, digest: &[u8]) -> Result<(), Error> {
         let (algorithm, expected) = &self.digests[at];
         let (subject, length) = (subject.name(), self.length);
         Origin { subject, algorithm: *algorithm, load: "ingest", message: 0, length }.same(digest, expected)
@@ -78,18 +79,18 @@ enum Way {
 
 /// The stream of an object. Most programs need one digest of it, and say so.
 enum Streams {
-    One(Stream<Algorithm>),
-    Several(Stream<Vec<Algorithm>>),
+    One(HashStream<Algorithm>),
+    Several(HashStream<Vec<Algorithm>>),
 }
 
 impl Hashing {
-    pub(crate) fn new(subject: Subject, engine: &Engine, expected: &Arc<Expected>) -> Result<Self, Error> {
+    pub(crate) fn new(subject: IngestSubject, engine: &Engine, expected: &Arc<Expected>) -> Result<Self, Error> {
         let contexts = || expected.algorithms().map(Evp::new).collect::<Result<_, _>>();
         let way = match subject {
-            Subject::None => Way::None,
-            Subject::OpenSsl => Way::OpenSsl(contexts()?),
-            Subject::OpenSslBlocking => Way::OpenSslBlocking(contexts()?),
-            Subject::Manyhash => Way::Manyhash(engine.clone(), None),
+            IngestSubject::None => Way::None,
+            IngestSubject::OpenSsl => Way::OpenSsl(contexts()?),
+            IngestSubject::OpenSslBlocking => Way::OpenSslBlocking(contexts()?),
+            IngestSubject::Manyhash => Way::Manyhash(engine.clone(), None),
         };
         Ok(Hashing { expected: expected.clone(), way })
     }
@@ -128,11 +129,11 @@ impl Hashing {
     /// The object's digests are there, and right.
     pub(crate) async fn finish(&mut self) -> Result<(), Error> {
         let expected = &self.expected;
-        let same = |at, digest: &Digest| expected.check(Subject::Manyhash, at, digest.as_bytes());
+        let same = |at, digest: &Digest| expected.check(IngestSubject::Manyhash, at, digest.as_bytes());
         match &mut self.way {
             Way::None => Ok(()),
-            Way::OpenSsl(contexts) => finish(contexts, expected, Subject::OpenSsl),
-            Way::OpenSslBlocking(contexts) => finish(contexts, expected, Subject::OpenSslBlocking),
+            Way::OpenSsl(contexts) => finish(contexts, expected, IngestSubject::OpenSsl),
+            Way::OpenSslBlocking(contexts) => finish(contexts, expected, IngestSubject::OpenSslBlocking),
             Way::Manyhash(_, stream) => match stream.take() {
                 None => Ok(()),
                 Some(Streams::One(stream)) => same(0, &stream.finish().await?),
@@ -148,7 +149,7 @@ fn update(contexts: &mut [Evp], chunk: &[u8]) -> Result<(), Error> {
     Ok(contexts.iter_mut().try_for_each(|context| context.update(chunk))?)
 }
 
-fn finish(contexts: &mut [Evp], expected: &Expected, subject: Subject) -> Result<(), Error> {
+fn finish(contexts: &mut [Evp], expected: &Expected, subject: IngestSubject) -> Result<(), Error> {
     for (at, context) in contexts.iter_mut().enumerate() {
         let mut digest = [0; 64];
         context.finish(&mut digest)?;

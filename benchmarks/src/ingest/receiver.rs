@@ -1,7 +1,7 @@
 //! The tasks that receive: each has a connection, asks for an object, hashes its chunks as they come, and so on until
 //! the sample's time is over.
 
-use super::hashing::{Expected, Hashing, Subject};
+use super::hashing::{Expected, Hashing, IngestSubject};
 use super::sender::Sender;
 use crate::error::Error;
 use crate::sample::{Begun, Sample};
@@ -44,7 +44,7 @@ impl Receiver {
     /// Receives and hashes for so long: then each task ends its object, and has received one at least.
     pub(crate) fn sample(
         &mut self,
-        subject: Subject,
+        subject: IngestSubject,
         engine: &Engine,
         expected: &Arc<Expected>,
         duration: Duration,
@@ -146,7 +146,7 @@ mod tests {
     use super::{CHUNK, connect, receive};
     use crate::error::Error;
     use crate::ingest::expected;
-    use crate::ingest::hashing::{Hashing, Subject};
+    use crate::ingest::hashing::{Hashing, IngestSubject};
     use crate::ingest::sender::{content, tests::serve};
     use manyhash::Algorithm;
     use manyhash::engine::Engine;
@@ -156,13 +156,13 @@ mod tests {
     const LONGEST: usize = 3 * CHUNK;
 
     /// Receives an object with each subject, with one or two algorithms, and hands over what comes of it.
-    fn each_subject(object: &[u8], mut outcome: impl FnMut(Subject, Result<usize, Error>)) {
+    fn each_subject(object: &[u8], mut outcome: impl FnMut(IngestSubject, Result<usize, Error>)) {
         let runtime = Runtime::new().unwrap();
         let engine = Engine::builder().threads(1).build().unwrap();
         let address = serve(&runtime, LONGEST);
         for algorithms in [&[Algorithm::Md5][..], &[Algorithm::Md5, Algorithm::Sha256]] {
             let expected = expected(algorithms, object).unwrap();
-            for subject in Subject::ALL {
+            for subject in IngestSubject::ALL {
                 let received = runtime.block_on(async {
                     let stream = connect(address, 1).await.unwrap().remove(0);
                     let hashing = Hashing::new(subject, &engine, &expected)?;
@@ -187,7 +187,7 @@ mod tests {
         let mut object = content(LONGEST);
         object[CHUNK] ^= 1;
         each_subject(&object, |subject, received| match subject {
-            Subject::None => assert_eq!(received.unwrap(), 1),
+            IngestSubject::None => assert_eq!(received.unwrap(), 1),
             _ => assert!(matches!(received, Err(Error::WrongDigest { length: LONGEST, .. })), "{subject:?}"),
         });
     }

@@ -3,6 +3,7 @@
 use super::{Call, Grain, Hasher, Job, MANYHASH, Split, Subject, Task, Threads};
 use crate::error::Error;
 use manyhash::{Algorithm, Batch, Digest};
+use std::num::NonZeroUsize;
 
 pub(crate) struct Manyhash;
 
@@ -22,7 +23,9 @@ impl Subject for Manyhash {
             // A batch has threads of its own, so the messages stay in one part.
             Call::Many => {
                 let whole = Job { threads: Threads::new(1)?, ..job.clone() };
-                Split::task(&whole, Grain::Coarse, || Ok(Many(Batch::new(algorithm).threads(job.threads.count))))
+                Split::task(&whole, Grain::Coarse, || {
+                    Ok(Many(Batch::new(algorithm).threads(NonZeroUsize::new(job.threads.count))))
+                })
             }
         }
     }

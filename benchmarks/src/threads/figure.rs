@@ -1,7 +1,7 @@
 //! Figures of `threads`, as JSON lines or as a table.
 
 use super::Pass;
-use super::subject::Subject;
+use super::subject::ThreadsSubject;
 use crate::measure::median;
 use crate::report::rate;
 use manyhash::Algorithm;
@@ -10,7 +10,7 @@ use std::fmt::Write;
 
 /// One subject on so many threads.
 #[derive(Clone, Serialize)]
-pub(crate) struct Figure {
+pub(crate) struct ThreadsFigure {
     pub(crate) load: &'static str,
     pub(crate) algorithm: &'static str,
     pub(crate) threads: usize,
@@ -24,7 +24,7 @@ pub(crate) struct Figure {
     pub(crate) verified: bool,
 }
 
-impl Figure {
+impl ThreadsFigure {
     /// Of the passes over so many strings, a pass a round, whose digests were checked.
     pub(crate) fn new(
         algorithm: Algorithm,
@@ -35,7 +35,7 @@ impl Figure {
         passes: &[Pass],
     ) -> Self {
         let per = |seconds: fn(&Pass) -> f64| strings as f64 / median(passes.iter().map(seconds).collect());
-        Figure {
+        ThreadsFigure {
             load: "threads",
             algorithm: algorithm.name(),
             threads,
@@ -55,17 +55,17 @@ impl Figure {
 }
 
 /// One algorithm's figures: a row for each number of threads.
-pub(crate) fn table(figures: &[Figure]) -> String {
+pub(crate) fn table(figures: &[ThreadsFigure]) -> String {
     let mut text = String::new();
     write_table(&mut text, figures).expect("a string takes any text");
     text
 }
 
-fn write_table(text: &mut String, figures: &[Figure]) -> std::fmt::Result {
+fn write_table(text: &mut String, figures: &[ThreadsFigure]) -> std::fmt::Result {
     let Some(first) = figures.first() else { return Ok(()) };
-    let Figure { algorithm, strings, rounds, .. } = first;
+    let ThreadsFigure { algorithm, strings, rounds, .. } = first;
     writeln!(text, "\n{algorithm}, threads: {strings} strings of 16 letters, hashes/s, median of {rounds} rounds")?;
-    let rows: Vec<&[Figure]> = figures.chunk_by(|a, b| a.threads == b.threads).collect();
+    let rows: Vec<&[ThreadsFigure]> = figures.chunk_by(|a, b| a.threads == b.threads).collect();
     write!(text, "{:>7}", "threads")?;
     rows[0].iter().try_for_each(|figure| write!(text, "{:>16}", figure.subject))?;
     writeln!(text)?;
@@ -74,7 +74,7 @@ fn write_table(text: &mut String, figures: &[Figure]) -> std::fmt::Result {
         row.iter().try_for_each(|figure| write!(text, "{:>16}", rate(figure.median_hashes_per_s)))?;
         writeln!(text)?;
     }
-    let batches = Subject::ENGINE_BATCHES.name();
+    let batches = ThreadsSubject::ENGINE_BATCHES.name();
     match figures.iter().find(|figure| figure.subject == batches && figure.threads == 1) {
         Some(figure) => {
             let rate = rate(figure.median_hashes_per_cpu_s);
@@ -86,15 +86,15 @@ fn write_table(text: &mut String, figures: &[Figure]) -> std::fmt::Result {
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use super::{Figure, Pass, table};
+    use super::{Pass, ThreadsFigure, table};
     use manyhash::Algorithm;
     use std::time::Duration;
 
     /// Two subjects on 1 and 2 threads.
-    pub(crate) fn figures() -> Vec<Figure> {
+    pub(crate) fn figures() -> Vec<ThreadsFigure> {
         let passes = [4, 2, 1].map(|time| Pass { time: Duration::from_secs(time), cpu: Duration::from_secs(2 * time) });
         [(1, "openssl"), (1, "engine-4096"), (2, "openssl"), (2, "engine-4096")]
-            .map(|(threads, subject)| Figure::new(Algorithm::Md5, threads, "avx2", subject, 8_000_000, &passes))
+            .map(|(threads, subject)| ThreadsFigure::new(Algorithm::Md5, threads, "avx2", subject, 8_000_000, &passes))
             .into()
     }
 

@@ -1,6 +1,6 @@
 //! The figures of `threads` as a picture: a panel for each algorithm, a line for each subject.
 
-use super::figure::Figure;
+use super::figure::ThreadsFigure;
 use crate::error::Error;
 use plotters::prelude::*;
 use std::path::Path;
@@ -26,12 +26,12 @@ const COLOURS: [RGBColor; 6] = [
 ];
 
 /// Writes the picture to a file.
-pub(crate) fn write(path: &Path, figures: &[Figure]) -> Result<(), Error> {
+pub(crate) fn write(path: &Path, figures: &[ThreadsFigure]) -> Result<(), Error> {
     std::fs::write(path, svg(figures)?).map_err(|error| Error::Plot { path: path.into(), error })
 }
 
-fn svg(figures: &[Figure]) -> Result<String, Error> {
-    let panels: Vec<&[Figure]> = figures.chunk_by(|a, b| a.algorithm == b.algorithm).collect();
+fn svg(figures: &[ThreadsFigure]) -> Result<String, Error> {
+    let panels: Vec<&[ThreadsFigure]> = figures.chunk_by(|a, b| a.algorithm == b.algorithm).collect();
     let mut text = String::new();
     {
         let size = (PANEL.0 * panels.len() as u32, PANEL.1);
@@ -45,8 +45,8 @@ fn svg(figures: &[Figure]) -> Result<String, Error> {
     Ok(text)
 }
 
-fn panel(area: &DrawingArea<SVGBackend, plotters::coord::Shift>, figures: &[Figure]) -> Drawn<()> {
-    let rows: Vec<&[Figure]> = figures.chunk_by(|a, b| a.threads == b.threads).collect();
+fn panel(area: &DrawingArea<SVGBackend, plotters::coord::Shift>, figures: &[ThreadsFigure]) -> Drawn<()> {
+    let rows: Vec<&[ThreadsFigure]> = figures.chunk_by(|a, b| a.threads == b.threads).collect();
     let rates = || figures.iter().map(|figure| figure.median_hashes_per_s / 1e6);
     let (low, high) = (rates().fold(f64::INFINITY, f64::min), rates().fold(0.0, f64::max));
     let last = rows.len() - 1;
@@ -98,7 +98,8 @@ mod tests {
     #[test]
     fn the_picture_names_every_subject_and_algorithm() {
         let mut figures = figures();
-        figures.extend(figures.clone().into_iter().map(|figure| super::Figure { algorithm: "sha256", ..figure }));
+        figures
+            .extend(figures.clone().into_iter().map(|figure| super::ThreadsFigure { algorithm: "sha256", ..figure }));
         let text = svg(&figures).unwrap();
         for name in ["openssl", "engine-4096", "md5", "sha256", "million hashes"] {
             assert!(text.contains(name), "{name}");

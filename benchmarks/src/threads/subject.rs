@@ -6,6 +6,7 @@ use crate::subject::Evp;
 use manyhash::engine::Engine;
 use manyhash::{Algorithm, Batch, Digest};
 use std::hint::black_box;
+use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex};
 
 /// Where digests go as they are made, in order.
@@ -28,7 +29,7 @@ const PIECE: usize = 4096;
 
 /// What hashes the strings.
 #[derive(Clone, Copy)]
-pub(crate) enum Subject {
+pub(crate) enum ThreadsSubject {
     /// OpenSSL, one context for all threads, which is locked for every string.
     Shared,
     /// OpenSSL, a context for each thread.
@@ -39,28 +40,28 @@ pub(crate) enum Subject {
     Engine(usize),
 }
 
-impl Subject {
+impl ThreadsSubject {
     /// All, in the order of tables.
-    pub(crate) const ALL: [Subject; 6] = [
-        Subject::Shared,
-        Subject::Own,
-        Subject::Batch,
-        Subject::Engine(1),
-        Subject::Engine(16),
-        Subject::ENGINE_BATCHES,
+    pub(crate) const ALL: [ThreadsSubject; 6] = [
+        ThreadsSubject::Shared,
+        ThreadsSubject::Own,
+        ThreadsSubject::Batch,
+        ThreadsSubject::Engine(1),
+        ThreadsSubject::Engine(16),
+        ThreadsSubject::ENGINE_BATCHES,
     ];
 
     /// The one that is held to a rate a core.
-    pub(crate) const ENGINE_BATCHES: Subject = Subject::Engine(4096);
+    pub(crate) const ENGINE_BATCHES: ThreadsSubject = ThreadsSubject::Engine(4096);
 
     pub(crate) fn name(self) -> &'static str {
         match self {
-            Subject::Shared => "openssl-shared",
-            Subject::Own => "openssl",
-            Subject::Batch => "manyhash",
-            Subject::Engine(1) => "engine-1",
-            Subject::Engine(16) => "engine-16",
-            Subject::Engine(_) => "engine-4096",
+            ThreadsSubject::Shared => "openssl-shared",
+            ThreadsSubject::Own => "openssl",
+            ThreadsSubject::Batch => "manyhash",
+            ThreadsSubject::Engine(1) => "engine-1",
+            ThreadsSubject::Engine(16) => "engine-16",
+            ThreadsSubject::Engine(_) => "engine-4096",
         }
     }
 
@@ -69,13 +70,14 @@ impl Subject {
         let shared = Arc::new(Mutex::new(Evp::new(algorithm)?));
         let worker = |_| {
             Ok(match self {
-                Subject::Shared => Worker::Shared(shared.clone()),
-                Subject::Own => Worker::Own(Evp::new(algorithm)?),
-                Subject::Batch => {
-                    Worker::Batch(Batch::new(algorithm).threads(1), vec![Digest::default(); PIECE].into())
-                }
-                Subject::Engine(1) => Worker::Single(engine.clone(), algorithm),
-                Subject::Engine(batch) => Worker::Many(engine.clone(), algorithm, batch),
+                ThreadsSubject::Shared => Worker::Shared(shared.clone()),
+                ThreadsSubject::Own => Worker::Own(Evp::new(algorithm)?),
+                ThreadsSubject::Batch => Worker::Batch(
+                    Batch::new(algorithm).threads(NonZeroUsize::MIN),
+                    vec![Digest::default(); PIECE].into(),
+                ),
+                ThreadsSubject::Engine(1) => Worker::Single(engine.clone(), algorithm),
+                ThreadsSubject::Engine(batch) => Worker::Many(engine.clone(), algorithm, batch),
             })
         };
         (0..threads).map(worker).collect()

@@ -3,7 +3,7 @@
 use crate::console::Console;
 use crate::standard;
 use clap::{Error, Parser};
-use manyhash::{Algorithm, Other};
+use manyhash::{Algorithm, HashFunction};
 use manyhash_stdio::Standard;
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -30,11 +30,13 @@ pub(crate) fn stop(program: &str, error: &Error) -> ExitCode {
 
 /// The help of an option that takes an algorithm.
 pub fn algorithm_help() -> String {
-    format!("Hash algorithm: {}", Algorithm::ALL.map(Algorithm::name).join(", "))
+    format!(
+        "Hash algorithm: {}",
+        Algorithm::ALL.iter().map(|algorithm| algorithm.name()).collect::<Vec<_>>().join(", ")
+    )
 }
 
 /// The names of every function that a file's digest can be of.
 pub fn function_names() -> String {
-    let others = Other::NAMES.into_iter().chain(["blake2b-BITS"]);
-    Algorithm::ALL.map(Algorithm::name).into_iter().chain(others).collect::<Vec<_>>().join(", ")
+    HashFunction::all().map(HashFunction::name).chain(["blake2b-BITS"]).collect::<Vec<_>>().join(", ")
 }

@@ -29,7 +29,7 @@ pub(crate) use error::CacheError;
 pub(crate) use look::Look;
 pub(crate) use lookups::Lookups;
 use manyhash::file::Digested;
-use manyhash::{Digest, Function};
+use manyhash::{Digest, HashFunction};
 pub(crate) use options::{CacheOption, CacheOptions};
 use record::{Digests, record};
 pub(crate) use stamp::Stamp;
@@ -40,11 +40,11 @@ use std::thread::{self, JoinHandle};
 use std::time::SystemTime;
 use store::{Snapshot, Store};
 use systems::FileSystems;
-use writer::{Pace, Shared};
+use writer::{Pace, SharedStore};
 
 /// A cache that is open, for any number of threads.
 pub(crate) struct Cache {
-    shared: Arc<Shared>,
+    shared: Arc<SharedStore>,
     /// None once it has ended.
     writer: Option<JoinHandle<()>>,
     opened: SystemTime,
@@ -53,7 +53,7 @@ pub(crate) struct Cache {
 
 /// What is in a cache at one moment, for some functions.
 pub(crate) struct Reader<'a> {
-    shared: &'a Shared,
+    shared: &'a SharedStore,
     systems: &'a FileSystems,
     snapshot: Option<Snapshot>,
     names: Vec<String>,
@@ -77,7 +77,7 @@ impl Cache {
 
     fn with(path: &Path, pace: Pace, systems: FileSystems) -> Result<Self, CacheError> {
         let opened = SystemTime::now();
-        let shared = Arc::new(Shared::new(Store::open(path)?, pace));
+        let shared = Arc::new(SharedStore::new(Store::open(path)?, pace));
         let writer = {
             let shared = Arc::clone(&shared);
             thread::Builder::new().name("cache".into()).spawn(move || shared.commit())
@@ -101,19 +101,19 @@ impl Cache {
 
     /// Looks up digests of these functions, for a while: what is written meanwhile takes up more of the disk until the
     /// reader is dropped, so it should not be kept while files are hashed.
-    pub(crate) fn reader(&self, functions: &[Function]) -> Reader<'_> {
+    pub(crate) fn reader(&self, functions: &[HashFunction]) -> Reader<'_> {
         let snapshot = self.shared.unless_failed(|| self.shared.store.snapshot());
         Reader {
             shared: &self.shared,
             systems: &self.systems,
             snapshot,
-            names: functions.iter().map(Function::to_string).collect(),
+            names: functions.iter().map(HashFunction::to_string).collect(),
         }
     }
 
     /// Remembers what was read of the file at this path and hashed with these functions, from the next commit on. It does
     /// not if nothing tells that version of the file from others, or a change after the cache was opened might not.
-    pub(crate) fn store(&self, functions: &[Function], path: &Path, read: &Digested) {
+    pub(crate) fn store(&self, functions: &[HashFunction], path: &Path, read: &Digested) {
         // What the system makes up as it is read (proc, sys) has some other size, and times that say nothing.
         let whole = read.settled.as_ref().filter(|metadata| metadata.len() == read.bytes);
         let Some(file) = whole.and_then(Stamp::of) else { return };
@@ -123,11 +123,11 @@ impl Cache {
     }
 
     /// The same of a version of a file that nothing speaks against.
-    pub(crate) fn remember(&self, file: &Stamp, functions: &[Function], digests: &[Digest]) {
+    pub(crate) fn remember(&self, file: &Stamp, functions: &[HashFunction], digests: &[Digest]) {
         if self.shared.has_failed() {
             return;
         }
-        let names: Vec<String> = functions.iter().map(Function::to_string).collect();
+        let names: Vec<String> = functions.iter().map(HashFunction::to_string).collect();
         let entries = names.iter().map(String::as_bytes).zip(digests.iter().map(Digest::as_bytes));
         self.shared.store(*file, record(file, entries));
     }

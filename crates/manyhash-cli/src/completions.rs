@@ -11,7 +11,7 @@ use std::process::ExitCode;
 ///
 /// For bash: source <(manyhash completions bash manysum)
 #[derive(clap::Args)]
-pub struct Arguments {
+pub struct CompletionsArguments {
     #[arg(value_name = "SHELL")]
     shell: Shell,
 
@@ -21,7 +21,7 @@ pub struct Arguments {
 }
 
 /// Runs it for one of these programs, and returns its exit status.
-pub fn main(arguments: Arguments, programs: [Command; 2]) -> ExitCode {
+pub fn main(arguments: CompletionsArguments, programs: [Command; 2]) -> ExitCode {
     let mut console = Console::new("manyhash");
     let mut completions = Vec::new();
     for program in programs {

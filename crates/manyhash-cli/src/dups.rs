@@ -23,7 +23,7 @@ use crate::cache::{Cache, CacheOptions};
 use crate::console::Console;
 use crate::reading::Reading;
 use find::Search;
-use manyhash::{Function, Other};
+use manyhash::HashFunction;
 use replace::{Answer, Replacement};
 use std::ffi::OsString;
 use std::io;
@@ -49,13 +49,13 @@ use stop::Stop;
 /// The exit status is 0, or 1 if anything went wrong or a file had to stay as it is. Files that --hardlink leaves for
 /// their attributes, or for what their file system allows, are named, and are no failure.
 #[derive(clap::Args)]
-pub struct Arguments {
+pub struct DupsArguments {
     /// Directories, or files
     #[arg(value_name = "DIR", required = true)]
     directories: Vec<OsString>,
 
-    #[arg(short, long, default_value_t = Function::Other(Other::Blake3), help = function_help())]
-    algorithm: Function,
+    #[arg(short, long, default_value_t = HashFunction::Blake3, help = function_help())]
+    algorithm: HashFunction,
 
     #[command(flatten)]
     reading: Reading,
@@ -95,13 +95,13 @@ pub struct Arguments {
 }
 
 /// Runs it, and returns its exit status: 1 if anything went wrong.
-pub fn main(arguments: Arguments) -> ExitCode {
+pub fn main(arguments: DupsArguments) -> ExitCode {
     let mut console = Console::new("manyhash");
     let outcome = run(&mut console, &arguments);
     console.finish(outcome)
 }
 
-fn run(console: &mut Console, arguments: &Arguments) -> io::Result<bool> {
+fn run(console: &mut Console, arguments: &DupsArguments) -> io::Result<bool> {
     if let Err(error) = manyhash::backend() {
         console.message(error.to_string());
         return Ok(false);
@@ -159,7 +159,7 @@ fn run(console: &mut Console, arguments: &Arguments) -> io::Result<bool> {
     Ok(well && failures == 0)
 }
 
-impl Arguments {
+impl DupsArguments {
     /// What is to be done, if anything is.
     fn replacement(&self) -> Option<Replacement> {
         let ignore_attributes = self.ignore_attributes;

@@ -6,7 +6,7 @@
 use crate::lists::bare;
 use crate::reading::Reading;
 use manyhash::file::Source;
-use manyhash::{Digest, Function};
+use manyhash::{Digest, HashFunction};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
@@ -22,10 +22,10 @@ pub(crate) type Witness<Name> = (Name, Digest, PathBuf);
 /// The function that listed digests are of, which are as long as those of `guess`, and the first file that shows it; none
 /// if no file does.
 pub(crate) fn function<Name: Send>(
-    guess: Function,
+    guess: HashFunction,
     witnesses: impl Iterator<Item = Witness<Name>> + Send,
     reading: Reading,
-) -> Option<(Function, Name)> {
+) -> Option<(HashFunction, Name)> {
     let mut functions = vec![guess];
     functions.extend(bare::as_long(guess));
     let mut found = None;

@@ -20,23 +20,23 @@ use std::process::ExitCode;
 
 /// Tell files that are known by their digests from others.
 #[derive(clap::Args)]
-pub struct Arguments {
+pub struct KnownArguments {
     #[command(subcommand)]
-    task: Task,
+    task: KnownCommand,
 }
 
 #[derive(Subcommand)]
-enum Task {
-    Build(build::Arguments),
-    Match(matching::Arguments),
+enum KnownCommand {
+    Build(build::BuildSetArguments),
+    Match(matching::MatchArguments),
 }
 
 /// Runs it, and returns its exit status: 1 if anything went wrong.
-pub fn main(arguments: Arguments) -> ExitCode {
+pub fn main(arguments: KnownArguments) -> ExitCode {
     let mut console = Console::new("manyhash");
     let outcome = match arguments.task {
-        Task::Build(arguments) => build::run(&mut console, &arguments),
-        Task::Match(arguments) => matching::run(&mut console, &arguments),
+        KnownCommand::Build(arguments) => build::run(&mut console, &arguments),
+        KnownCommand::Match(arguments) => matching::run(&mut console, &arguments),
     };
     console.finish(outcome)
 }

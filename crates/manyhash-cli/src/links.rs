@@ -17,14 +17,14 @@ use std::process::ExitCode;
 /// The links are symbolic, and lead to the manysum beside this program: by its name alone if they are in its directory,
 /// so that both may be moved together, else by its whole path. Other files of these names are left alone.
 #[derive(clap::Args)]
-pub struct Arguments {
+pub struct InstallLinksArguments {
     /// Where to put them, as /usr/local/bin: before coreutils' own in PATH
     #[arg(value_name = "DIR")]
     directory: PathBuf,
 }
 
 /// Runs it, and returns its exit status: 1 if any link is not there in the end.
-pub fn main(arguments: Arguments) -> ExitCode {
+pub fn main(arguments: InstallLinksArguments) -> ExitCode {
     let mut console = Console::new("manyhash");
     let outcome = run(&mut console, &arguments.directory);
     console.finish(outcome)

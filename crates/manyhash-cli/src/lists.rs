@@ -44,7 +44,7 @@ mod wide;
 pub mod write;
 
 use line::Dialect;
-use manyhash::{Digest, Function};
+use manyhash::{Digest, HashFunction};
 use std::ffi::OsStr;
 
 /// What a list says of a file.
@@ -55,23 +55,23 @@ pub struct Entry {
     /// Its bytes, where the list says so.
     pub size: Option<u64>,
     /// The digest of each function: of one at least, in a list that was read.
-    pub digests: Vec<(Function, Digest)>,
+    pub digests: Vec<(HashFunction, Digest)>,
 }
 
 /// Which lines of lists are read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Accepted {
     /// Those that a tool of coreutils reads, for this function.
-    Tool(Function, Dialect),
+    Tool(HashFunction, Dialect),
     /// Those of all formats, with digests of this function.
-    Only(Function),
+    Only(HashFunction),
     /// Those of all formats, with digests of whichever functions.
     Any,
 }
 
 impl Accepted {
     /// Whether digests of this function are.
-    pub fn takes(self, function: Function) -> bool {
+    pub fn takes(self, function: HashFunction) -> bool {
         match self {
             Accepted::Only(only) => only == function,
             // A tool reads no more than it takes.
@@ -135,7 +135,7 @@ impl Parser {
     }
 
     /// The function that lines are of now, if they are of one.
-    fn function(&self) -> Option<Function> {
+    fn function(&self) -> Option<HashFunction> {
         match (&self.lines, self.accepted) {
             (Lines::Tool(parser), _) => Some(parser.function()),
             (_, Accepted::Only(function)) => Some(function),
@@ -145,7 +145,7 @@ impl Parser {
 }
 
 /// The digest of this function that these digits are; none if they are not, or too few or many.
-fn digest(function: Function, hex: &[u8]) -> Option<Digest> {
+fn digest(function: HashFunction, hex: &[u8]) -> Option<Digest> {
     // `from_hex` would take any even number.
     Digest::from_hex(hex).ok().filter(|_| hex.len() == 2 * function.digest_bytes())
 }

@@ -29,21 +29,21 @@ use std::process::ExitCode;
 /// and the manifest itself is left out, as are files named .manyhash-*.tmp, which one of these programs leaves behind if it
 /// is stopped while it writes; they are said.
 #[derive(clap::Args)]
-pub struct Arguments {
+pub struct ManifestArguments {
     #[command(subcommand)]
-    task: Task,
+    task: ManifestCommand,
 }
 
 #[derive(Subcommand)]
-enum Task {
-    Create(create::Arguments),
-    Diff(diff::Arguments),
-    Update(update::Arguments),
-    Verify(verify::Arguments),
+enum ManifestCommand {
+    Create(create::CreateArguments),
+    Diff(diff::DiffArguments),
+    Update(update::UpdateArguments),
+    Verify(verify::VerifyArguments),
 }
 
 /// Runs it, and returns its exit status: 1 if anything went wrong, and what else the task has.
-pub fn main(arguments: Arguments) -> ExitCode {
+pub fn main(arguments: ManifestArguments) -> ExitCode {
     let mut console = Console::new("manyhash");
     let outcome = match manyhash::backend() {
         Err(error) => {
@@ -51,10 +51,10 @@ pub fn main(arguments: Arguments) -> ExitCode {
             Ok(FAILED)
         }
         Ok(_) => match arguments.task {
-            Task::Create(arguments) => create::run(&mut console, &arguments),
-            Task::Diff(arguments) => diff::run(&mut console, &arguments),
-            Task::Update(arguments) => update::run(&mut console, &arguments),
-            Task::Verify(arguments) => verify::run(&mut console, &arguments),
+            ManifestCommand::Create(arguments) => create::run(&mut console, &arguments),
+            ManifestCommand::Diff(arguments) => diff::run(&mut console, &arguments),
+            ManifestCommand::Update(arguments) => update::run(&mut console, &arguments),
+            ManifestCommand::Verify(arguments) => verify::run(&mut console, &arguments),
         },
     };
     console.finish_with(outcome)

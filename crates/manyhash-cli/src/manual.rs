@@ -14,14 +14,14 @@ use std::process::ExitCode;
 
 /// Write the manual pages of manyhash, of its tools and of manysum.
 #[derive(clap::Args)]
-pub struct Arguments {
+pub struct ManualArguments {
     /// Where to put them, as /usr/local/share/man/man1; it has to be there
     #[arg(value_name = "DIR")]
     directory: PathBuf,
 }
 
 /// Runs it for these programs, and returns its exit status: 1 if a page could not be written.
-pub fn main(arguments: Arguments, programs: [Command; 2]) -> ExitCode {
+pub fn main(arguments: ManualArguments, programs: [Command; 2]) -> ExitCode {
     let mut console = Console::new("manyhash");
     let written = programs.into_iter().try_for_each(|program| {
         let mut program = program.disable_help_subcommand(true);

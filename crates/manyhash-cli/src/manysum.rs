@@ -15,7 +15,7 @@ mod verdict;
 use crate::console::{Console, reason};
 use crate::whole_file::WholeFile;
 use crate::{name, standard};
-use manyhash::{Function, Other};
+use manyhash::HashFunction;
 pub use own::command;
 use settings::{Settings, Task};
 use std::env;
@@ -65,8 +65,8 @@ fn crc_support() -> &'static str {
 fn run(console: &mut Console, mut settings: Settings) -> io::Result<bool> {
     match manyhash::backend() {
         Ok(backend) if settings.debug => match settings.functions[..] {
-            [Function::Lanes(_)] => console.message(format!("using {backend}")),
-            [Function::Other(Other::Crc | Other::Crc32)] => console.message(crc_support()),
+            [HashFunction::Lanes(_)] => console.message(format!("using {backend}")),
+            [HashFunction::Crc | HashFunction::Crc32] => console.message(crc_support()),
             _ => {}
         },
         Ok(_) => {}

@@ -20,7 +20,7 @@ const DELAY: Duration = Duration::from_millis(100);
 
 /// Where lines go.
 pub struct Output {
-    shared: Arc<Shared>,
+    shared: Arc<SharedOutput>,
     waits: Waits,
 }
 
@@ -32,12 +32,12 @@ enum Waits {
     Attended,
 }
 
-struct Shared {
-    state: Mutex<State>,
+struct SharedOutput {
+    state: Mutex<WriterState>,
     written: Condvar,
 }
 
-struct State {
+struct WriterState {
     writer: BufWriter<Box<dyn Write + Send>>,
     /// Whether there are lines that wait.
     pending: bool,
@@ -56,8 +56,8 @@ impl Output {
     }
 
     fn new(writer: Box<dyn Write + Send>, waits: Waits) -> Self {
-        let state = Mutex::new(State { writer: BufWriter::with_capacity(CAPACITY, writer), pending: false });
-        Output { shared: Arc::new(Shared { state, written: Condvar::new() }), waits }
+        let state = Mutex::new(WriterState { writer: BufWriter::with_capacity(CAPACITY, writer), pending: false });
+        Output { shared: Arc::new(SharedOutput { state, written: Condvar::new() }), waits }
     }
 
     /// Writes a line, or gathers it.
@@ -90,8 +90,8 @@ impl Output {
     }
 }
 
-impl Shared {
-    fn lock(&self) -> MutexGuard<'_, State> {
+impl SharedOutput {
+    fn lock(&self) -> MutexGuard<'_, WriterState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -108,7 +108,7 @@ impl Shared {
     }
 }
 
-impl State {
+impl WriterState {
     fn flush(&mut self) -> io::Result<()> {
         self.pending = false;
         self.writer.flush()

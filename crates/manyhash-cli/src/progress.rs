@@ -35,10 +35,10 @@ pub enum When {
 
 /// What is shown while files are read, if anything is.
 pub(crate) struct Progress {
-    shared: Option<Arc<Shared>>,
+    shared: Option<Arc<ShownProgress>>,
 }
 
-struct Shared {
+struct ShownProgress {
     bar: ProgressBar,
     /// Bytes that were hashed.
     bytes: AtomicU64,
@@ -57,7 +57,7 @@ impl Progress {
         };
         // It comes into sight with the first look at it, not with the first line that it would have to make room for.
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
-        let shared = Arc::new(Shared { bar, bytes: AtomicU64::new(0), begun: Mutex::default() });
+        let shared = Arc::new(ShownProgress { bar, bytes: AtomicU64::new(0), begun: Mutex::default() });
         let watched = Arc::downgrade(&shared);
         // Without the thread nothing is shown, and all else goes on.
         let _ = thread::Builder::new().name("progress".into()).spawn(move || watch(&watched, target));
@@ -132,7 +132,7 @@ impl Drop for Progress {
     }
 }
 
-impl Shared {
+impl ShownProgress {
     fn begun(&self) -> MutexGuard<'_, VecDeque<Vec<u8>>> {
         self.begun.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -161,7 +161,7 @@ impl Shared {
 }
 
 /// Shows how far it is, until it is done.
-fn watch(shared: &Weak<Shared>, target: ProgressDrawTarget) {
+fn watch(shared: &Weak<ShownProgress>, target: ProgressDrawTarget) {
     let mut target = Some(target);
     loop {
         thread::sleep(INTERVAL);
@@ -227,7 +227,7 @@ mod tests {
     #[test]
     fn the_file_shown_is_the_first_that_is_not_done() {
         let progress = Progress {
-            shared: Some(Arc::new(Shared {
+            shared: Some(Arc::new(ShownProgress {
                 bar: ProgressBar::hidden(),
                 bytes: AtomicU64::new(7),
                 begun: Mutex::default(),

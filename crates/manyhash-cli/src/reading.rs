@@ -2,7 +2,7 @@
 
 use crate::progress::When;
 use clap::ValueEnum;
-use manyhash::Function;
+use manyhash::HashFunction;
 use manyhash::file::{Files, Storage};
 
 /// The options of programs that read files.
@@ -38,7 +38,7 @@ impl Reading {
 
     /// Files, hashed with these functions, and mapped where that is possible: the programs have no other use for
     /// `SIGBUS`.
-    pub(crate) fn files(self, functions: &[Function]) -> Files<'_> {
+    pub(crate) fn files(self, functions: &[HashFunction]) -> Files<'_> {
         raise_limit();
         let storage = match self.io {
             Io::Auto => Storage::Auto,

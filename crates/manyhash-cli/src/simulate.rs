@@ -30,8 +30,8 @@ use engine::Hashing;
 use indicatif::{ProgressBar, ProgressFinish};
 use load::Load;
 use manyhash::{Algorithm, Digest};
-use outcome::{Figures, Outcome};
-use produce::Shared;
+use outcome::{Experiment, Figures};
+use produce::Producers;
 use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -51,7 +51,7 @@ use subject::Failure;
 ///
 /// A SIZE is a number of bytes: 4096, 64K or 64KiB (of 1024), 10MB (of 1000), and so on for G, T, P and E.
 #[derive(clap::Args)]
-pub struct Arguments {
+pub struct SimulateArguments {
     #[arg(long, value_name = "ALGORITHM", default_value = "sha256", help = algorithm_help())]
     hash: Algorithm,
 
@@ -99,13 +99,13 @@ enum Peer {
 }
 
 /// Runs it, and returns its exit status: 1 if anything went wrong.
-pub fn main(arguments: Arguments) -> ExitCode {
+pub fn main(arguments: SimulateArguments) -> ExitCode {
     let mut console = Console::new("manyhash");
     let outcome = run(&mut console, &arguments);
     console.finish(outcome)
 }
 
-fn run(console: &mut Console, arguments: &Arguments) -> io::Result<bool> {
+fn run(console: &mut Console, arguments: &SimulateArguments) -> io::Result<bool> {
     match experiment(arguments) {
         Ok(outcome) if arguments.json => console.line(&[&serde_json::to_vec(&outcome)?[..], b"\n"].concat())?,
         Ok(outcome) => console.line(outcome.to_string().as_bytes())?,
@@ -117,7 +117,7 @@ fn run(console: &mut Console, arguments: &Arguments) -> io::Result<bool> {
     Ok(true)
 }
 
-fn experiment(arguments: &Arguments) -> Result<Outcome, Failure> {
+fn experiment(arguments: &SimulateArguments) -> Result<Experiment, Failure> {
     let backend = manyhash::backend()?.name();
     let load = Load::new(arguments)?;
     if matches!(arguments.with, Some(Peer::Openssl)) && !cfg!(feature = "openssl") {
@@ -135,12 +135,12 @@ fn experiment(arguments: &Arguments) -> Result<Outcome, Failure> {
     bar.set_message("preparing");
     let expected = content.digests(&load);
     let buffers = Buffers::new(load.buffers, load.chunk_size);
-    let shared = Arc::new(Shared { load: load.clone(), content, buffers });
+    let shared = Arc::new(Producers { load: load.clone(), content, buffers });
     let subjects = subjects(arguments, &shared, &expected, &bar)?;
     drop(bar);
 
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let outcome = Outcome { version: env!("CARGO_PKG_VERSION"), backend, cores, load, subjects, verified: true };
+    let outcome = Experiment { version: env!("CARGO_PKG_VERSION"), backend, cores, load, subjects, verified: true };
     if let Some(report) = report {
         let written = report.write(page::page(&outcome).as_bytes());
         written.map_err(|error| Failure::Report { path: report.path().to_owned(), error })?;
@@ -150,8 +150,8 @@ fn experiment(arguments: &Arguments) -> Result<Outcome, Failure> {
 
 /// The figures of the engine, and of whom it is compared with.
 fn subjects(
-    arguments: &Arguments,
-    shared: &Arc<Shared>,
+    arguments: &SimulateArguments,
+    shared: &Arc<Producers>,
     expected: &[Digest],
     bar: &ProgressBar,
 ) -> Result<Vec<Figures>, Failure> {

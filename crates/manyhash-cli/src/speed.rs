@@ -20,7 +20,7 @@ use std::process::ExitCode;
 /// plan, which says which kernels are used for how many messages at once. All digests are checked. Rates are medians,
 /// in decimal units: 1 GB/s is 1000000000 bytes a second.
 #[derive(clap::Args)]
-pub struct Arguments {
+pub struct SpeedArguments {
     #[arg(value_name = "ALGORITHM", help = algorithms_help())]
     algorithms: Vec<Algorithm>,
 
@@ -34,13 +34,13 @@ pub struct Arguments {
 }
 
 /// Runs it, and returns its exit status: 1 if anything went wrong.
-pub fn main(arguments: Arguments) -> ExitCode {
+pub fn main(arguments: SpeedArguments) -> ExitCode {
     let mut console = Console::new("manyhash");
     let outcome = run(&mut console, arguments);
     console.finish(outcome)
 }
 
-fn run(console: &mut Console, arguments: Arguments) -> io::Result<bool> {
+fn run(console: &mut Console, arguments: SpeedArguments) -> io::Result<bool> {
     let backend = match manyhash::backend() {
         Ok(backend) => backend.name(),
         Err(error) => {
@@ -72,7 +72,10 @@ fn run(console: &mut Console, arguments: Arguments) -> io::Result<bool> {
 }
 
 fn algorithms_help() -> String {
-    format!("Algorithms to measure, of {} [default: all]", Algorithm::ALL.map(Algorithm::name).join(", "))
+    format!(
+        "Algorithms to measure, of {} [default: all]",
+        Algorithm::ALL.iter().map(|algorithm| algorithm.name()).collect::<Vec<_>>().join(", ")
+    )
 }
 
 /// Seconds, as they are given.

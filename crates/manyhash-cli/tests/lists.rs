@@ -1,6 +1,6 @@
 //! Lists of checksums that are written in one format and read in it, and what other tools write.
 
-use manyhash::{Algorithm, Digest, Function, Other};
+use manyhash::{Algorithm, Digest, HashFunction};
 use manyhash_cli::lists::line::Dialect;
 use manyhash_cli::lists::read::{Line, List};
 use manyhash_cli::lists::write::{Format, Unsuitable, Unwritable, Writer};
@@ -8,9 +8,9 @@ use manyhash_cli::lists::{Accepted, Entry, Parser, bagit};
 use proptest::prelude::*;
 use std::io::Cursor;
 
-const MD5: Function = Function::Lanes(Algorithm::Md5);
-const SHA256: Function = Function::Lanes(Algorithm::Sha256);
-const BLAKE3: Function = Function::Other(Other::Blake3);
+const MD5: HashFunction = HashFunction::Lanes(Algorithm::Md5);
+const SHA256: HashFunction = HashFunction::Lanes(Algorithm::Sha256);
+const BLAKE3: HashFunction = HashFunction::Blake3;
 const FORMATS: [Format; 5] = [Format::Gnu, Format::Bsd, Format::Hashdeep, Format::Json, Format::Bagit];
 
 /// The lines of a list of this name.
@@ -95,7 +95,7 @@ fn what_other_tools_write() {
 
 #[test]
 fn sfv_of_any_name() {
-    let crc32 = Accepted::Only(Function::Other(Other::Crc32));
+    let crc32 = Accepted::Only(HashFunction::Crc32);
     let names = |list: &str| -> Vec<_> {
         let lines = read_as("list", list.as_bytes(), crc32);
         lines
@@ -103,7 +103,7 @@ fn sfv_of_any_name() {
             .map(|line| line.entry.map(|entry| String::from_utf8_lossy(&entry.name).into_owned()))
             .collect()
     };
-    let bad = Err(Some(Function::Other(Other::Crc32)));
+    let bad = Err(Some(HashFunction::Crc32));
     assert_eq!(names("; by cfv\na b 352441C2\ndeadbeef 352441C2\n"), [Ok("a b".into()), Ok("deadbeef".into())]);
     assert_eq!(names("a 352441C2\nbad\n352441c2  a\n"), [Ok("a".into()), bad.clone(), bad.clone()]);
     // Its first line decides, and one that may be either is a bare one.
@@ -145,7 +145,7 @@ fn lines_that_cannot_be_read_are_numbered() {
 fn only_what_was_asked_for() {
     let hashdeep = "%%%% HASHDEEP-1.0\n%%%% size,md5,sha256,filename\n\
         3,900150983cd24fb0d6963f7d28e17f72,ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad,a\n";
-    let functions = |name: &str, list: &str, accepted| -> Vec<Option<Vec<Function>>> {
+    let functions = |name: &str, list: &str, accepted| -> Vec<Option<Vec<HashFunction>>> {
         let functions = |entry: Entry| entry.digests.into_iter().map(|(function, _)| function).collect();
         read_as(name, list.as_bytes(), accepted).into_iter().map(|line| line.entry.ok().map(functions)).collect()
     };
@@ -163,7 +163,7 @@ fn only_what_was_asked_for() {
 }
 
 /// The functions that a list of this format is of here.
-fn functions(format: Format) -> Vec<Function> {
+fn functions(format: Format) -> Vec<HashFunction> {
     match format {
         Format::Gnu | Format::Bagit => vec![SHA256],
         Format::Bsd | Format::Hashdeep | Format::Json => vec![MD5, SHA256, BLAKE3],
@@ -212,7 +212,7 @@ fn as_held(format: Format, entries: &[Entry]) -> Vec<Entry> {
 }
 
 fn entry(name: Vec<u8>, size: u64, seed: u8) -> Entry {
-    let digest = |function: Function| {
+    let digest = |function: HashFunction| {
         let bytes: Vec<u8> = (0..function.digest_bytes() as u8).map(|i| i.wrapping_mul(37) ^ seed).collect();
         (function, Digest::from_bytes(&bytes).expect("a digest's bytes"))
     };
@@ -313,7 +313,7 @@ proptest! {
         let hashdeep = [b"%%%% HASHDEEP-1.0\n%%%% size,md5,filename\n", &list[..]].concat();
         for name in ["list", "x.sfv", "manifest-md5.txt", "B3SUMS", "x.crc32"] {
             for list in [&list, &hashdeep] {
-                for accepted in [Accepted::Any, Accepted::Only(MD5), Accepted::Only(Function::Other(Other::Crc32))] {
+                for accepted in [Accepted::Any, Accepted::Only(MD5), Accepted::Only(HashFunction::Crc32)] {
                     prop_assert!(read_as(name, list, accepted).len() <= list.split(|&byte| byte == b'\n').count());
                 }
             }
@@ -334,7 +334,7 @@ fn every_byte() {
 
 #[test]
 fn what_cannot_be_written() {
-    let new = |format, functions: &[Function], list: Option<&str>| {
+    let new = |format, functions: &[HashFunction], list: Option<&str>| {
         Writer::new(format, functions.to_vec(), list.map(AsRef::as_ref)).map(drop)
     };
     assert_eq!(new(Format::Gnu, &[MD5, SHA256], None), Err(Unsuitable::Several));
@@ -343,7 +343,7 @@ fn what_cannot_be_written() {
     for name in
         ["blake3", "blake2b", "blake2b-160", "sha512-256", "sha3-224", "sm3", "xxh128", "xxh3", "crc32", "crc64nvme"]
     {
-        let function: Function = name.parse().expect("a function");
+        let function: HashFunction = name.parse().expect("a function");
         for list in [None, Some("list"), Some("list.sha256")] {
             assert_eq!(new(Format::Gnu, &[function], list), Err(Unsuitable::Untold(function)), "{name} {list:?}");
         }
@@ -366,7 +366,7 @@ fn what_cannot_be_written() {
     bare.size = None;
     let hashdeep = Writer::new(Format::Hashdeep, vec![MD5], None).expect("a writer");
     assert!(matches!(hashdeep.lines(&bare), Err(Unwritable::Size)));
-    let sha1 = Function::Lanes(Algorithm::Sha1);
+    let sha1 = HashFunction::Lanes(Algorithm::Sha1);
     let bsd = Writer::new(Format::Bsd, vec![sha1], None).expect("a writer");
     assert!(matches!(bsd.lines(&bare), Err(Unwritable::Digest(of)) if of == sha1));
 }

@@ -187,9 +187,9 @@ impl core::fmt::Display for Algorithm {
 
 /// A name that is no [`Algorithm`]'s.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct UnknownAlgorithm;
+pub struct UnknownAlgorithmError;
 
-impl core::fmt::Display for UnknownAlgorithm {
+impl core::fmt::Display for UnknownAlgorithmError {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.write_str("unknown algorithm; expected one of")?;
         for (i, algorithm) in Algorithm::ALL.iter().enumerate() {
@@ -199,15 +199,15 @@ impl core::fmt::Display for UnknownAlgorithm {
     }
 }
 
-impl core::error::Error for UnknownAlgorithm {}
+impl core::error::Error for UnknownAlgorithmError {}
 
 impl core::str::FromStr for Algorithm {
-    type Err = UnknownAlgorithm;
+    type Err = UnknownAlgorithmError;
 
     /// Takes the spellings in use, in upper or lower case: `sha256`, `SHA-256`, `SHA2-256`, `sha512/256`.
-    fn from_str(name: &str) -> Result<Self, UnknownAlgorithm> {
+    fn from_str(name: &str) -> Result<Self, UnknownAlgorithmError> {
         let spelled =
             |algorithm: &&Algorithm| algorithm.spellings().iter().any(|known| known.eq_ignore_ascii_case(name));
-        Self::ALL.iter().find(spelled).copied().ok_or(UnknownAlgorithm)
+        Self::ALL.iter().find(spelled).copied().ok_or(UnknownAlgorithmError)
     }
 }

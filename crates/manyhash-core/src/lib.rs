@@ -32,7 +32,7 @@ pub mod word;
 
 pub use algorithm::{
     Algorithm, Keccak, Keccak256, Kernels, Md5, Ripemd160, Sha1, Sha3_224, Sha3_256, Sha3_384, Sha3_512, Sha256,
-    Sha512, Sm3, Start, UnknownAlgorithm,
+    Sha512, Sm3, Start, UnknownAlgorithmError,
 };
 pub use family::{Family, State};
 pub use kernel::{Kernel, KernelSet, LaneStates};

@@ -1,6 +1,6 @@
 //! The names of algorithms and backends, as users spell them.
 
-use manyhash_core::{Algorithm, Backend, BackendError, UnknownAlgorithm};
+use manyhash_core::{Algorithm, Backend, BackendError, UnknownAlgorithmError};
 
 #[test]
 fn algorithms_are_parsed_in_the_spellings_in_use() {
@@ -52,10 +52,10 @@ fn algorithms_that_are_none_are_errors() {
         "sha256 ",
     ];
     for name in names {
-        assert_eq!(name.parse::<Algorithm>(), Err(UnknownAlgorithm), "{name:?}");
+        assert_eq!(name.parse::<Algorithm>(), Err(UnknownAlgorithmError), "{name:?}");
     }
     // No case folding beyond ASCII: U+017F is a long s.
-    assert_eq!("\u{17F}ha256".parse::<Algorithm>(), Err(UnknownAlgorithm));
+    assert_eq!("\u{17F}ha256".parse::<Algorithm>(), Err(UnknownAlgorithmError));
 }
 
 #[test]
@@ -64,7 +64,7 @@ fn algorithms_name_themselves() {
         assert_eq!(algorithm.name().parse(), Ok(algorithm));
         assert_eq!(algorithm.to_string(), algorithm.name());
         assert_eq!(format!("{algorithm:>12}").len(), 12);
-        assert!(UnknownAlgorithm.to_string().contains(algorithm.name()), "{UnknownAlgorithm}");
+        assert!(UnknownAlgorithmError.to_string().contains(algorithm.name()), "{UnknownAlgorithmError}");
     }
 }
 

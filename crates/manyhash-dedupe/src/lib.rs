@@ -8,7 +8,7 @@ use std::io;
 
 /// What came of [`share`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Shared {
+pub enum ShareResult {
     /// So many bytes share their blocks now, fewer than were asked for if the file system takes no more in one call.
     Bytes(u64),
     /// The bytes are not equal, and nothing was changed.
@@ -24,7 +24,7 @@ pub enum Shared {
 /// # Errors
 /// If the file system cannot: it shares no blocks, the files are on two, or the caller may not write to `to`.
 #[cfg(target_os = "linux")]
-pub fn share(from: &File, to: &File, offset: u64, length: u64) -> io::Result<Shared> {
+pub fn share(from: &File, to: &File, offset: u64, length: u64) -> io::Result<ShareResult> {
     linux::share(from, to, offset, length)
 }
 
@@ -33,7 +33,7 @@ pub fn share(from: &File, to: &File, offset: u64, length: u64) -> io::Result<Sha
 /// # Errors
 /// Always.
 #[cfg(not(target_os = "linux"))]
-pub fn share(_from: &File, _to: &File, _offset: u64, _length: u64) -> io::Result<Shared> {
+pub fn share(_from: &File, _to: &File, _offset: u64, _length: u64) -> io::Result<ShareResult> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
@@ -54,7 +54,7 @@ pub fn is_open_for_writing(file: &File) -> Option<bool> {
 
 #[cfg(target_os = "linux")]
 mod linux {
-    use super::Shared;
+    use super::ShareResult;
     use std::fs::File;
     use std::io;
     use std::os::fd::AsRawFd;
@@ -91,7 +91,7 @@ mod linux {
     /// Of `asm-generic/fcntl.h`, as all processors that Rust knows have it.
     const F_SETSIG: libc::c_int = 10;
 
-    pub(super) fn share(from: &File, to: &File, offset: u64, length: u64) -> io::Result<Shared> {
+    pub(super) fn share(from: &File, to: &File, offset: u64, length: u64) -> io::Result<ShareResult> {
         let range = Range { offset, length, destinations: 1, reserved: [0; 3] };
         let descriptor = to.as_raw_fd().into();
         let destination = Destination { descriptor, offset, shared: 0, status: 0, reserved: 0 };
@@ -104,8 +104,8 @@ mod linux {
         }
         // `FILE_DEDUPE_RANGE_SAME`, `FILE_DEDUPE_RANGE_DIFFERS`, or an error of this destination.
         match request.destination.status {
-            0 => Ok(Shared::Bytes(request.destination.shared.min(length))),
-            1 => Ok(Shared::Differ),
+            0 => Ok(ShareResult::Bytes(request.destination.shared.min(length))),
+            1 => Ok(ShareResult::Differ),
             status => Err(io::Error::from_raw_os_error(-status)),
         }
     }

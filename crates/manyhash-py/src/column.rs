@@ -6,13 +6,13 @@
 use crate::algorithm;
 use crate::buffer::Bytes;
 use crate::pages::fresh;
-use crate::rows::Hashing;
+use crate::rows;
 use arrow_array::cast::AsArray;
 use arrow_array::{Array as _, ArrayRef, FixedSizeBinaryArray, GenericStringArray, NullArray, OffsetSizeTrait};
 use arrow_buffer::{Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::{ArrowError, DataType, Field, FieldRef};
 use manyhash::arrow::{check_type, with_column};
-use manyhash::{Algorithm, Encoding};
+use manyhash::{Algorithm, Batch, Encoding};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyTuple};
@@ -123,8 +123,8 @@ fn column<'py>(
     hex: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = array.py();
-    let hashing = py.detach(|| Hashing::new(algorithm, key));
-    let work = Work { hashing, algorithm, encoding: if hex { Encoding::Hex } else { Encoding::Binary } };
+    let batch = py.detach(|| rows::batch(algorithm, key));
+    let work = ColumnWork { batch, encoding: if hex { Encoding::Hex } else { Encoding::Binary } };
     if !array.hasattr("__arrow_c_array__")? && !array.hasattr("__arrow_c_stream__")? {
         let message = "expected an object with __arrow_c_array__ or __arrow_c_stream__";
         let advice = "pyarrow.array makes one of most columns";
@@ -153,13 +153,12 @@ struct Digests {
     nulls: Option<NullBuffer>,
 }
 
-struct Work {
-    hashing: Hashing,
-    algorithm: Algorithm,
+struct ColumnWork {
+    batch: Batch,
     encoding: Encoding,
 }
 
-impl Work {
+impl ColumnWork {
     fn of_object<'py>(&self, array: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let py = array.py();
         match array.extract()? {
@@ -210,8 +209,8 @@ impl Work {
             }
             return self.digest(table.column(0));
         }
-        let mut bytes = fresh(vec![0; array.len() * self.encoding.width(self.algorithm)]);
-        let hashed = with_column(array, |column| self.hashing.fill(column, self.encoding, &mut bytes));
+        let mut bytes = fresh(vec![0; array.len() * self.encoding.width(self.batch.algorithm())]);
+        let hashed = with_column(array, |column| self.batch.digest_column_into(column, self.encoding, &mut bytes));
         hashed
             .map_err(|error| PyValueError::new_err(error.to_string()))?
             .map_err(|error| PyValueError::new_err(error.to_string()))?;
@@ -220,7 +219,7 @@ impl Work {
 
     /// Arrays of one type, with the field that says which.
     fn arrays(&self, field: &FieldRef, digests: Vec<Digests>) -> PyResult<(FieldRef, Vec<ArrayRef>)> {
-        let width = self.encoding.width(self.algorithm);
+        let width = self.encoding.width(self.batch.algorithm());
         let array = match self.encoding {
             Encoding::Binary => |digests, width| fixed(digests, width),
             Encoding::Hex if digests.iter().all(|digests| i32::try_from(digests.bytes.len()).is_ok()) => {

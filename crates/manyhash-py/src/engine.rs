@@ -20,7 +20,7 @@ pub(crate) use waiter::{GiveUp, Woken};
 use crate::algorithm::{self, Names};
 use asyncio::Asyncio;
 use caller::Caller;
-use coroutine::Outcome;
+use coroutine::CoroutineResult;
 use held::Held;
 use manyhash::engine::{Builder, Engine as Inner, JobError};
 use message::Message;
@@ -151,7 +151,7 @@ impl Stream {
     /// when whoever waits for it is cancelled: `written` tells. A write that is never awaited makes every later call fail.
     fn write(&self, data: &Bound<'_, PyAny>) -> PyResult<Coroutine> {
         let work = self.message.write(Held::of(data)?)?;
-        let work = Box::pin(async move { work.await.map(|()| Outcome::Written) });
+        let work = Box::pin(async move { work.await.map(|()| CoroutineResult::Written) });
         Ok(Coroutine::write(work, self.message.clone(), self.asking.clone()))
     }
 
@@ -161,7 +161,7 @@ impl Stream {
     /// lost: finish() may be awaited again, also after it gave the digest.
     fn finish(&self) -> PyResult<Coroutine> {
         let (work, is_one) = (self.message.finish()?, self.is_one);
-        let work = Box::pin(async move { work.await.map(|digests| Outcome::Digests { digests, is_one }) });
+        let work = Box::pin(async move { work.await.map(|digests| CoroutineResult::Digests { digests, is_one }) });
         Ok(Coroutine::finish(work, self.asking.clone()))
     }
 

@@ -6,7 +6,7 @@
 
 use crate::algorithm::{Names, hashlib_name};
 use manyhash::file::{Files, Source};
-use manyhash::{Digest, Function};
+use manyhash::{Digest, HashFunction};
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString};
@@ -52,7 +52,7 @@ pub(crate) fn digest_files<'py>(
     let paths = paths.try_iter()?.map(|path| decode.call1((path?,))).collect::<PyResult<Vec<_>>>()?;
     let files = paths.iter().map(|path| path.extract()).collect::<PyResult<Vec<PathBuf>>>()?;
     let mut progress = Progress { callback: progress, bytes: 0, files: 0 };
-    let functions = name.algorithms.iter().copied().map(Function::Lanes).collect();
+    let functions = name.algorithms.iter().copied().map(HashFunction::Lanes).collect();
     let results = start(functions, files, threads.unwrap_or(0))?;
     let digests = collect(py, results, paths.len(), &mut progress)?;
 
@@ -74,7 +74,7 @@ pub(crate) fn digest_files<'py>(
 }
 
 /// Starts the library's threads, which go on until all is done or nobody receives.
-fn start(functions: Vec<Function>, files: Vec<PathBuf>, threads: usize) -> PyResult<Receiver<Done>> {
+fn start(functions: Vec<HashFunction>, files: Vec<PathBuf>, threads: usize) -> PyResult<Receiver<Done>> {
     let (sender, receiver) = channel();
     let work = move || {
         let files = files.into_iter().map(|path| ((), Source::Path(path)));

@@ -8,7 +8,7 @@ pub(crate) use object::add_type;
 
 use crate::algorithm::hashlib_name;
 use crate::buffer::{Bytes, Messages};
-use manyhash::{Algorithm, Digest, Stream};
+use manyhash::{Algorithm, Digest, Hasher};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
@@ -18,28 +18,28 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 const WORTH_DETACHING: usize = 2048;
 
 /// A running digest; in Python it is a HASH.
-struct Hasher {
+struct SharedHasher {
     algorithm: Algorithm,
     /// Never held by a thread that waits for the interpreter, and so a thread attached to it may wait for this.
-    stream: Mutex<Stream>,
+    hasher: Mutex<Hasher>,
 }
 
-impl Hasher {
-    fn new(stream: Stream) -> Self {
-        Hasher { algorithm: stream.algorithm(), stream: Mutex::new(stream) }
+impl SharedHasher {
+    fn new(hasher: Hasher) -> Self {
+        SharedHasher { algorithm: hasher.algorithm(), hasher: Mutex::new(hasher) }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Stream> {
-        self.stream.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Hasher> {
+        self.hasher.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn lock_attached(&self, py: Python<'_>) -> MutexGuard<'_, Stream> {
-        self.stream.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner)
+    fn lock_attached(&self, py: Python<'_>) -> MutexGuard<'_, Hasher> {
+        self.hasher.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner)
     }
 
     fn current(&self, py: Python<'_>) -> Digest {
-        let stream = self.lock_attached(py).clone();
-        stream.finalize()
+        let hasher = self.lock_attached(py).clone();
+        hasher.finalize()
     }
 
     fn name(&self) -> &'static str {
@@ -61,7 +61,7 @@ impl Hasher {
 
 /// Advances each object by a buffer of its own, many side by side in SIMD lanes.
 ///
-/// The objects are of one algorithm, and no two are the same; otherwise it is a ValueError, and none has changed.
+/// No two objects are the same; otherwise it is a ValueError, and none has changed. Objects of one algorithm share lanes.
 #[pyfunction]
 pub(crate) fn update_many<'py>(
     py: Python<'py>,
@@ -69,37 +69,26 @@ pub(crate) fn update_many<'py>(
     buffers: &Bound<'py, PyAny>,
 ) -> PyResult<()> {
     let objects = objects.try_iter()?.collect::<PyResult<Vec<_>>>()?;
-    let hashers = objects.iter().map(object::hasher).collect::<PyResult<Vec<&Hasher>>>()?;
+    let hashers = objects.iter().map(object::hasher).collect::<PyResult<Vec<&SharedHasher>>>()?;
     let mut messages = Messages::of(buffers)?;
     let messages = messages.all()?;
-    let mut pairs: Vec<(&Hasher, &[u8])> = hashers.iter().copied().zip(messages.iter().copied()).collect();
+    let mut pairs: Vec<(&SharedHasher, &[u8])> = hashers.iter().copied().zip(messages.iter().copied()).collect();
     if hashers.len() != messages.len() {
         let (objects, buffers) = (hashers.len(), messages.len());
         return Err(PyValueError::new_err(format!("{objects} objects, but {buffers} buffers")));
     }
-    if let Some((first, _)) = pairs.first()
-        && let Some((other, _)) = pairs.iter().find(|(hasher, _)| hasher.algorithm != first.algorithm)
-    {
-        let message = format!("objects of {} and of {} cannot be updated together", first.name(), other.name());
-        return Err(PyValueError::new_err(message));
-    }
     // Locked in the order of their addresses, so that two calls over the same objects do not wait for each other.
-    let address = |hasher: &Hasher| std::ptr::from_ref(hasher).addr();
+    let address = |hasher: &SharedHasher| std::ptr::from_ref(hasher).addr();
     pairs.sort_unstable_by_key(|(hasher, _)| address(hasher));
     if pairs.windows(2).any(|two| address(two[0].0) == address(two[1].0)) {
         return Err(PyValueError::new_err("an object is there twice"));
     }
-    py.detach(|| advance(&pairs)).map_err(|error| PyValueError::new_err(error.to_string()))
+    py.detach(|| advance(&pairs));
+    Ok(())
 }
 
-fn advance(pairs: &[(&Hasher, &[u8])]) -> Result<(), manyhash::UpdateManyError> {
-    let mut guards: Vec<MutexGuard<'_, Stream>> = pairs.iter().map(|(hasher, _)| hasher.lock()).collect();
-    let chunks: Vec<&[u8]> = pairs.iter().map(|(_, chunk)| *chunk).collect();
-    // The library takes them side by side in memory.
-    let mut streams: Vec<Stream> = guards.iter().map(|guard| Stream::clone(guard)).collect();
-    let result = manyhash::update_many(&mut streams, &chunks);
-    for (guard, stream) in guards.iter_mut().zip(streams) {
-        **guard = stream;
-    }
-    result
+fn advance(pairs: &[(&SharedHasher, &[u8])]) {
+    let mut guards: Vec<MutexGuard<'_, Hasher>> = pairs.iter().map(|(hasher, _)| hasher.lock()).collect();
+    let chunks = pairs.iter().map(|(_, chunk)| *chunk);
+    manyhash::update_many(guards.iter_mut().map(|guard| &mut **guard).zip(chunks));
 }

@@ -42,7 +42,7 @@ mod _manyhash {
         warm_up(module.py())?;
         hasher::add_type(module)?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))?;
-        let names = manyhash::Algorithm::ALL.map(algorithm::hashlib_name);
+        let names: Vec<_> = manyhash::Algorithm::ALL.iter().copied().map(algorithm::hashlib_name).collect();
         module.add("algorithms", names)
     }
 }

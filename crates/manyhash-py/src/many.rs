@@ -2,7 +2,7 @@
 
 use crate::algorithm;
 use crate::buffer::{Bytes, Messages};
-use manyhash::{Algorithm, Batch, Digest, Hmac};
+use manyhash::{Batch, Digest};
 use pyo3::PyTypeInfo;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
@@ -32,8 +32,7 @@ fn objects<'py, T: PyTypeInfo>(
 }
 
 /// Hashes a group to as many digests.
-fn hash(algorithm: Algorithm) -> impl Fn(&[&[u8]], &mut Vec<Digest>) + Sync {
-    let batch = Batch::new(algorithm);
+fn hash(batch: Batch) -> impl Fn(&[&[u8]], &mut Vec<Digest>) + Sync {
     move |group, digests| {
         digests.resize(group.len(), Digest::default());
         // There is a digest for each message.
@@ -48,13 +47,13 @@ fn bytes<'py>(py: Python<'py>, digest: &Digest) -> Bound<'py, PyBytes> {
 /// The digests of many buffers, in their order, computed on all cores. Other threads run Python meanwhile.
 #[pyfunction]
 pub(crate) fn digest_many<'py>(name: &str, buffers: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
-    objects(buffers, hash(algorithm::parse(name)?), bytes)
+    objects(buffers, hash(Batch::new(algorithm::parse(name)?)), bytes)
 }
 
 /// As digest_many, in hexadecimal.
 #[pyfunction]
 pub(crate) fn hexdigest_many<'py>(name: &str, buffers: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
-    objects(buffers, hash(algorithm::parse(name)?), hex)
+    objects(buffers, hash(Batch::new(algorithm::parse(name)?)), hex)
 }
 
 /// A digest in hexadecimal.
@@ -77,6 +76,6 @@ pub(crate) fn hmac_many<'py>(
     let algorithm = algorithm::parse(name)?;
     let key = Bytes::of(key)?;
     let (py, key) = (buffers.py(), key.as_slice());
-    let hmac = py.detach(|| Hmac::new(algorithm, key));
-    objects(buffers, |group, tags| *tags = hmac.authenticate_many(group), bytes)
+    let batch = py.detach(|| Batch::new(algorithm).key(key));
+    objects(buffers, hash(batch), bytes)
 }

@@ -8,7 +8,7 @@ mod digest;
 mod plugin;
 
 use arrow_schema::ffi::FFI_ArrowSchema;
-use digest::Work;
+use digest::Expression;
 use manyhash::{Algorithm, Encoding};
 use plugin::SeriesExport;
 use std::ffi::c_void;
@@ -17,8 +17,8 @@ use std::ffi::c_void;
 macro_rules! export {
     ($name:expr, $algorithm:ident, $encoding:ident, keyed: $is_keyed:literal) => {
         const _: () = {
-            const WORK: Work =
-                Work { algorithm: Algorithm::$algorithm, encoding: Encoding::$encoding, is_keyed: $is_keyed };
+            const WORK: Expression =
+                Expression { algorithm: Algorithm::$algorithm, encoding: Encoding::$encoding, is_keyed: $is_keyed };
 
             #[unsafe(export_name = concat!("_polars_plugin_", $name))]
             unsafe extern "C" fn evaluate(

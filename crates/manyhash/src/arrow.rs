@@ -6,7 +6,6 @@
 use crate::Algorithm;
 use crate::batch::Batch;
 use crate::column::{Column, ColumnError, Encoding, Offset};
-use crate::hmac::Hmac;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{BinaryType, BinaryViewType, LargeBinaryType, LargeUtf8Type, StringViewType, Utf8Type};
 use arrow_array::types::{ByteArrayType, ByteViewType};
@@ -138,16 +137,5 @@ impl Batch {
     pub fn digest_array(&self, array: &dyn Array, encoding: Encoding) -> Result<ArrayRef, ArrayError> {
         let digests = with_column(array, |column| self.digest_column(column, encoding))?;
         Ok(self::array(self.algorithm(), encoding, digests, array.logical_nulls())?)
-    }
-}
-
-impl Hmac {
-    /// The tags of an array's rows, in their order; null where they are.
-    ///
-    /// # Errors
-    /// If rows of its type cannot be hashed.
-    pub fn authenticate_array(&self, array: &dyn Array, encoding: Encoding) -> Result<ArrayRef, ArrayError> {
-        let tags = with_column(array, |column| self.authenticate_column(column, encoding))?;
-        Ok(self::array(self.algorithm(), encoding, tags, array.logical_nulls())?)
     }
 }

@@ -5,25 +5,24 @@
 //! own lanes until none is left. A task carries the piece of the output that it fills, so that no two cores share one.
 
 pub(crate) mod pool;
+mod salt;
+mod share;
 mod tasks;
 
+pub(crate) use share::{fill, fill_here, with_slices};
+
 use crate::family::{with_family, with_length};
-use crate::lanes::{self, Advance, Finals, Planned};
-use crate::running::{self, Prefix, whole_blocks};
-use crate::short::{self, Done, GROUP, Shorts, TooLong};
-use crate::{Digest, Digests};
-use manyhash_core::algorithm::MAX_DIGEST_BYTES;
-use manyhash_core::{Algorithm, Family};
-use pool::Cores;
-use std::cell::RefCell;
-use std::marker::PhantomData;
-use tasks::{Place, Queue, Reader};
-
-/// Fewer bytes than this are hashed one message after another: setting lanes up costs about as much.
-const WORTH_LANES: usize = 4 << 10;
-
-/// Bytes for which another core is woken: it costs about as much as to hash half of them.
-const WORTH_CORES: usize = 512 << 10;
+use crate::hasher::{Hasher, Variant};
+use crate::hmac::HmacKey;
+use crate::running::{self, Prefix};
+use crate::{Column, Digest, Digests, Encoding, column};
+use manyhash_core::algorithm::{MAX_DIGEST_BYTES, StateBytes};
+use manyhash_core::{Algorithm, State};
+use pool::Threads;
+use salt::Salt;
+use std::fmt;
+use std::num::NonZeroUsize;
+use zeroize::Zeroizing;
 
 /// The digest of one message.
 ///
@@ -38,7 +37,8 @@ pub fn digest(algorithm: Algorithm, message: impl AsRef<[u8]>) -> Digest {
     Digest::new(&bytes, algorithm)
 }
 
-/// The digests of many messages, in their order, computed on all cores.
+/// The digests of many messages, in their order, computed on all cores. [`Batch`] has what else there is to say: threads,
+/// a key, a salt, and where digests go.
 ///
 /// ```
 /// use manyhash::{Algorithm, digest_many};
@@ -46,58 +46,131 @@ pub fn digest(algorithm: Algorithm, message: impl AsRef<[u8]>) -> Digest {
 /// let digests = digest_many(Algorithm::Md5, &["a", "b", "c"]);
 /// assert_eq!(digests[0].to_hex(), "0cc175b9c0f1b6a831c399e269772661");
 /// ```
-pub fn digest_many<M: AsRef<[u8]> + Sync>(algorithm: Algorithm, messages: &[M]) -> Vec<Digest> {
+pub fn digest_many<M: AsRef<[u8]>>(algorithm: Algorithm, messages: &[M]) -> Vec<Digest> {
     Batch::new(algorithm).digest_many(messages)
 }
 
-/// As [`digest_many`], into the caller's slice: nothing is allocated per message.
+/// How many messages are hashed: the algorithm, and, where they are wanted, a number of threads, an HMAC key and a salt.
 ///
-/// # Errors
-/// If the slices differ in length; nothing is written then.
-pub fn digest_many_into<M: AsRef<[u8]> + Sync>(
-    algorithm: Algorithm,
-    messages: &[M],
-    digests: &mut [Digest],
-) -> Result<(), OutputLength> {
-    Batch::new(algorithm).digest_many_into(messages, digests)
-}
-
-/// How a batch of messages is hashed.
-#[derive(Clone, Copy, Debug)]
+/// One batch can hash any number of times, from any thread. Each source of messages has a method that allocates the
+/// digests and one, ending in `_into`, that writes them to the caller's memory:
+///
+/// | messages | digests | methods |
+/// | --- | --- | --- |
+/// | one | a [`Digest`] | [`digest`](Self::digest) |
+/// | a slice of anything with bytes | a [`Digest`] each, 65 bytes | [`digest_many`](Self::digest_many), [`digest_many_into`](Self::digest_many_into) |
+/// | the same | side by side, no byte between | [`digest_many_packed`](Self::digest_many_packed), [`digest_many_packed_into`](Self::digest_many_packed_into) |
+/// | the rows of a [`Column`](crate::Column) | side by side, as bytes or hexadecimal | [`digest_column`](Self::digest_column), [`digest_column_into`](Self::digest_column_into) |
+///
+/// ```
+/// use manyhash::{Algorithm, Batch};
+/// use std::num::NonZeroUsize;
+///
+/// let batch = Batch::new(Algorithm::Md5).threads(NonZeroUsize::new(2)).key("Jefe");
+/// let tags = batch.digest_many(&["what do ya want for nothing?", "another"]);
+/// assert_eq!(tags[0].to_hex(), "750c783e6ab0b503eaa86e310a5db738"); // RFC 2104, appendix
+/// ```
+#[derive(Clone)]
 pub struct Batch {
     algorithm: Algorithm,
-    threads: usize,
+    threads: Threads,
+    salt: Option<Salt>,
+    key: Option<Box<HmacKey>>,
 }
 
 impl Batch {
-    /// On all cores.
+    /// Plain digests, on all cores.
     pub fn new(algorithm: Algorithm) -> Self {
-        Batch { algorithm, threads: 0 }
+        Batch { algorithm, threads: Threads::default(), salt: None, key: None }
     }
 
-    /// On at most this many threads, the caller's among them: 1 stays on the caller's, 0 is one for every core. Cores
-    /// that hash another batch are not counted on, nor are any in a process that was forked after its first batch.
-    pub fn threads(self, threads: usize) -> Self {
-        Batch { threads, ..self }
+    /// Threads to use at the most, the caller's among them; `None`, and if this is not called, one for every core.
+    ///
+    /// The threads beside the caller's are the library's own, one for each further core, and are made when they are first
+    /// needed. A batch uses those of them that are idle, and none in a process that was forked after they were made.
+    #[must_use]
+    pub fn threads(mut self, threads: impl Into<Option<NonZeroUsize>>) -> Self {
+        self.threads.most = threads.into();
+        self
+    }
+
+    /// Uses the threads of the rayon pool that the caller runs in, instead of the library's own.
+    ///
+    /// For programs that keep all cores busy with a pool of theirs: then no thread is added to it, and the batch's work is
+    /// stolen and waits as any job of the pool does. Called from a thread that belongs to no rayon pool, a batch uses the
+    /// library's own threads.
+    ///
+    /// ```
+    /// use manyhash::{Algorithm, Batch};
+    ///
+    /// let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build()?;
+    /// let batch = Batch::new(Algorithm::Sha256).in_current_pool();
+    /// let digests = pool.install(|| batch.digest_many(&["a", "b", "c"]));
+    /// assert_eq!(digests.len(), 3);
+    /// # Ok::<(), rayon::ThreadPoolBuildError>(())
+    /// ```
+    #[must_use]
+    pub fn in_current_pool(mut self) -> Self {
+        self.threads.in_current_pool = true;
+        self
+    }
+
+    /// Hashes each message between a prefix and a suffix, for pseudonyms that only who knows these can make.
+    ///
+    /// Where they have to withstand an attack, use a [`key`](Self::key): with a prefix alone, who has a digest can compute
+    /// that of a longer message without knowing the prefix. Both together are the HMAC of the salted message.
+    ///
+    /// ```
+    /// use manyhash::{Algorithm, Batch, digest};
+    ///
+    /// let digests = Batch::new(Algorithm::Md5).salt("a", "c").digest_many(&["b", "bb"]);
+    /// assert_eq!(digests, ["abc", "abbc"].map(|salted| digest(Algorithm::Md5, salted)));
+    /// ```
+    #[must_use]
+    pub fn salt(mut self, prefix: impl AsRef<[u8]>, suffix: impl AsRef<[u8]>) -> Self {
+        let part = |bytes: &[u8]| Zeroizing::new(bytes.to_vec());
+        self.salt = Some(Salt { prefix: part(prefix.as_ref()), suffix: part(suffix.as_ref()) });
+        self
+    }
+
+    /// Makes the digests HMAC tags, RFC 2104, under a key of any length. What is kept of the key is wiped when the batch is
+    /// dropped.
+    #[must_use]
+    pub fn key(mut self, key: impl AsRef<[u8]>) -> Self {
+        self.key = Some(Box::new(HmacKey::new(self.algorithm, key.as_ref())));
+        self
+    }
+
+    /// The algorithm.
+    pub fn algorithm(&self) -> Algorithm {
+        self.algorithm
+    }
+
+    /// The digest of one message, on the caller's thread.
+    pub fn digest(&self, message: impl AsRef<[u8]>) -> Digest {
+        match (&self.salt, &self.key) {
+            (None, None) => digest(self.algorithm, message),
+            _ => Digest::new(&self.digest_alone(message.as_ref()), self.algorithm),
+        }
     }
 
     /// The digests, in the order of the messages.
-    pub fn digest_many<M: AsRef<[u8]> + Sync>(&self, messages: &[M]) -> Vec<Digest> {
+    pub fn digest_many<M: AsRef<[u8]>>(&self, messages: &[M]) -> Vec<Digest> {
         let mut digests = vec![Digest::default(); messages.len()];
         self.fill_digests(messages, &mut digests);
         digests
     }
 
-    /// The digests, in the order of the messages, into the caller's slice.
+    /// As [`digest_many`](Self::digest_many), into the caller's slice: digest `i` of message `i`.
     ///
     /// # Errors
     /// If the slices differ in length; nothing is written then.
-    pub fn digest_many_into<M: AsRef<[u8]> + Sync>(
+    pub fn digest_many_into<M: AsRef<[u8]>>(
         &self,
         messages: &[M],
         digests: &mut [Digest],
-    ) -> Result<(), OutputLength> {
-        OutputLength::check(messages.len(), digests.len())?;
+    ) -> Result<(), OutputLengthError> {
+        OutputLengthError::check(messages.len(), digests.len())?;
         self.fill_digests(messages, digests);
         Ok(())
     }
@@ -113,37 +186,109 @@ impl Batch {
     /// assert_eq!(digests[2], Md5::digest("c"));
     /// assert_eq!(digests.as_bytes(), Md5::digest_many(&["a", "b", "c"]).as_flattened());
     /// ```
-    pub fn digest_many_packed<M: AsRef<[u8]> + Sync>(&self, messages: &[M]) -> Digests {
+    pub fn digest_many_packed<M: AsRef<[u8]>>(&self, messages: &[M]) -> Digests {
         let mut digests = Digests::zeros(self.algorithm, messages.len());
         self.fill_packed(messages, digests.as_mut_bytes());
         digests
     }
 
-    /// As [`digest_many_packed`](Self::digest_many_packed), into the caller's bytes: nothing is allocated per message.
-    /// Digest `i` of `n` bytes each goes to the bytes from `i * n` on; [`Algorithm::digest_bytes`] is `n`.
+    /// As [`digest_many_packed`](Self::digest_many_packed), into the caller's bytes. Digest `i` of `n` bytes each goes to
+    /// the bytes from `i * n` on; [`Algorithm::digest_bytes`] is `n`.
     ///
     /// # Errors
     /// If there is not room for exactly one digest a message; nothing is written then.
-    pub fn digest_many_packed_into<M: AsRef<[u8]> + Sync>(
+    pub fn digest_many_packed_into<M: AsRef<[u8]>>(
         &self,
         messages: &[M],
         digests: &mut [u8],
-    ) -> Result<(), OutputLength> {
-        OutputLength::check_bytes(messages.len(), digests, self.algorithm.digest_bytes())?;
+    ) -> Result<(), OutputLengthError> {
+        OutputLengthError::check_bytes(messages.len(), digests, self.algorithm.digest_bytes())?;
         self.fill_packed(messages, digests);
         Ok(())
     }
+}
 
-    fn fill_packed<M: AsRef<[u8]> + Sync>(&self, messages: &[M], digests: &mut [u8]) {
-        with_length!(self.algorithm, F, N, start => {
-            let (digests, _) = digests.as_chunks_mut::<N>();
-            self.fill::<F, M, [u8; N]>(Prefix::none(*start), messages, digests, head);
+impl Batch {
+    fn fill_digests<M: AsRef<[u8]>>(&self, messages: &[M], digests: &mut [Digest]) {
+        let digest = |bytes: &[u8; MAX_DIGEST_BYTES]| Digest::new(bytes, self.algorithm);
+        with_slices(messages, |messages| {
+            with_family!(self.algorithm, F, start => self.fill::<F, Digest>(*start, messages, digests, digest));
         });
     }
 
-    fn fill_digests<M: AsRef<[u8]> + Sync>(&self, messages: &[M], digests: &mut [Digest]) {
-        let digest = |bytes: &[u8; MAX_DIGEST_BYTES]| Digest::new(bytes, self.algorithm);
-        with_family!(self.algorithm, F, start => self.fill::<F, M, Digest>(Prefix::none(*start), messages, digests, digest));
+    fn fill_packed<M: AsRef<[u8]>>(&self, messages: &[M], digests: &mut [u8]) {
+        with_slices(messages, |messages| {
+            with_length!(self.algorithm, F, N, start => {
+                let (digests, _) = digests.as_chunks_mut::<N>();
+                self.fill::<F, [u8; N]>(*start, messages, digests, head);
+            });
+        });
+    }
+
+    /// Writes the digest of each message, as made by `make`, to the same place in `output`. `F` is the algorithm's family.
+    fn fill<F: Variant, O: Send>(
+        &self,
+        start: State<F>,
+        messages: &[&[u8]],
+        output: &mut [O],
+        make: impl Fn(&[u8; MAX_DIGEST_BYTES]) -> O + Sync,
+    ) {
+        match &self.salt {
+            None => self.fill_keyed::<F, O>(self.threads, start, messages, output, make),
+            Some(salt) => self.fill_salted::<F, O>(salt, start, messages, output, make),
+        }
+    }
+
+    /// The same without the salt.
+    fn fill_keyed<F: Variant, O: Send>(
+        &self,
+        threads: Threads,
+        start: State<F>,
+        messages: &[&[u8]],
+        output: &mut [O],
+        make: impl Fn(&[u8; MAX_DIGEST_BYTES]) -> O + Sync,
+    ) {
+        match &self.key {
+            None => fill::<F, O>(threads, Prefix::none(start), messages, output, make),
+            Some(key) => key.fill::<F, O>(threads, messages, output, make),
+        }
+    }
+
+    /// Writes the digests of a column's rows.
+    pub(crate) fn fill_column(&self, column: &Column, encoding: Encoding, digests: &mut [u8]) {
+        match &self.salt {
+            None => self.fill_column_keyed(self.threads, column, encoding, digests),
+            Some(salt) => self.fill_column_salted(salt, column, encoding, digests),
+        }
+    }
+
+    /// The same without the salt.
+    fn fill_column_keyed(&self, threads: Threads, column: &Column, encoding: Encoding, digests: &mut [u8]) {
+        match &self.key {
+            None => column::fill(self.algorithm, threads, column, encoding, None, digests),
+            Some(key) => key.fill_column(threads, column, encoding, digests),
+        }
+    }
+
+    /// The digest of a message of any length that is hashed by itself, and what follows it in the state.
+    fn digest_alone(&self, message: &[u8]) -> StateBytes {
+        let mut hasher = self.key.as_ref().map_or_else(|| Hasher::new(self.algorithm), |key| key.inner());
+        match &self.salt {
+            None => hasher.update(message),
+            Some(salt) => [&salt.prefix[..], message, &salt.suffix].iter().for_each(|part| hasher.update(part)),
+        }
+        match &self.key {
+            None => hasher.digest_bytes(),
+            Some(key) => key.finish(hasher),
+        }
+    }
+}
+
+/// The algorithm and the threads: a key and a salt are secrets.
+impl fmt::Debug for Batch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let threads = &self.threads.most;
+        f.debug_struct("Batch").field("algorithm", &self.algorithm).field("threads", threads).finish_non_exhaustive()
     }
 }
 
@@ -157,14 +302,14 @@ pub(crate) fn head<const N: usize>(bytes: &[u8; MAX_DIGEST_BYTES]) -> [u8; N] {
 /// There is not room for exactly one digest a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{messages} messages, but room for {digests} digests")]
-pub struct OutputLength {
+pub struct OutputLengthError {
     messages: usize,
     digests: usize,
 }
 
-impl OutputLength {
+impl OutputLengthError {
     pub(crate) fn check(messages: usize, digests: usize) -> Result<(), Self> {
-        if messages == digests { Ok(()) } else { Err(OutputLength { messages, digests }) }
+        if messages == digests { Ok(()) } else { Err(OutputLengthError { messages, digests }) }
     }
 
     /// Of digests of so many bytes each, side by side.
@@ -172,131 +317,5 @@ impl OutputLength {
         // Whatever is left over counts as one more, so that it is never taken for the right number.
         Self::check(messages, digests.len().div_ceil(width))?;
         Self::check(messages, digests.len() / width)
-    }
-}
-
-impl Batch {
-    pub(crate) fn algorithm(&self) -> Algorithm {
-        self.algorithm
-    }
-
-    /// The cores for so many messages of so many bytes.
-    pub(crate) fn cores(&self, messages: usize, bytes: usize) -> Cores {
-        let wanted = if self.threads == 0 { usize::MAX } else { self.threads };
-        Cores::promised(wanted.min(messages).min(bytes / WORTH_CORES + 1))
-    }
-
-    /// Writes the digest of each message, made of its bytes by `digest`, to the same place in `output`.
-    pub(crate) fn fill<F: Planned, M: AsRef<[u8]> + Sync, O: Send>(
-        &self,
-        prefix: Prefix<F>,
-        messages: &[M],
-        output: &mut [O],
-        digest: impl Fn(&[u8; MAX_DIGEST_BYTES]) -> O + Sync,
-    ) {
-        let bytes = total(messages);
-        let cores = self.cores(messages.len(), bytes);
-        if cores.count() == 1 {
-            return fill_here(F::plan, prefix, messages, output, digest);
-        }
-        let plan = F::plan();
-        // Half-full lanes on two cores end sooner than full lanes on one.
-        let width = messages.len().div_ceil(cores.count()).min(plan.width());
-        let queue = Queue::new(messages, output, bytes, cores.count(), width);
-        cores.run(|| work(plan, prefix, width, &queue, &digest));
-    }
-}
-
-/// As [`Batch::fill`], on the caller's thread alone, in the lanes that `lanes` gives if they are worth having.
-pub(crate) fn fill_here<F: Planned, M: AsRef<[u8]>, O, A: Advance<F>>(
-    lanes: impl FnOnce() -> A,
-    prefix: Prefix<F>,
-    messages: &[M],
-    output: &mut [O],
-    digest: impl Fn(&[u8; MAX_DIGEST_BYTES]) -> O,
-) {
-    let bytes = total(messages);
-    if messages.len() <= 1 || bytes.saturating_add(messages.len().saturating_mul(F::BLOCK_BYTES)) < WORTH_LANES {
-        for (message, output) in messages.iter().zip(output) {
-            *output = digest(&running::digest::<F>(&prefix.state, prefix.bytes, message.as_ref()));
-        }
-        return;
-    }
-    let lanes = lanes();
-    let width = messages.len().min(lanes.width());
-    let queue = Queue::new(messages, output, bytes, 1, width);
-    work(&lanes, prefix, width, &queue, &digest);
-}
-
-fn total<M: AsRef<[u8]>>(messages: &[M]) -> usize {
-    messages.iter().fold(0_usize, |sum, message| sum.saturating_add(message.as_ref().len()))
-}
-
-/// One core's share: tasks from the queue until it is empty.
-fn work<F: Planned, M: AsRef<[u8]>, O, A: Advance<F>>(
-    plan: &A,
-    prefix: Prefix<F>,
-    width: usize,
-    queue: &Queue<M, O>,
-    digest: &impl Fn(&[u8; MAX_DIGEST_BYTES]) -> O,
-) {
-    /// A message in the lanes, and where its digest goes.
-    #[derive(Clone, Copy)]
-    struct Tag<'a> {
-        message: &'a [u8],
-        place: tasks::Place,
-    }
-
-    let reader = RefCell::new(Reader::new(queue, short::most::<F>()));
-    let mut finals = Finals::<F, Tag>::new();
-    let mut write = |tag: Tag, bytes: &[u8; MAX_DIGEST_BYTES]| reader.borrow_mut().write(tag.place, digest(bytes));
-    let written = || Written { reader: &reader, digest, plan, family: PhantomData::<F> };
-    let mut done = written();
-    let shorts = RefCell::new(Shorts::new(prefix));
-    let group = |messages: &[&[u8]; GROUP], output: &mut [O]| {
-        let rows = shorts.borrow_mut().whole_group(messages, |i, bytes| output[i] = digest(bytes));
-        if let Some((lanes, rows)) = rows {
-            plan.count(lanes, rows);
-        }
-        rows.is_some()
-    };
-    let next = || {
-        loop {
-            let (message, place) = reader.borrow_mut().next(group)?;
-            if shorts.borrow_mut().push(message, place, &mut done) == Err(TooLong) {
-                let tag = Tag { message, place };
-                return Some(lanes::Job { state: prefix.state, blocks: whole_blocks::<F>(message), tag });
-            }
-        }
-    };
-    lanes::run(plan, width, next, |tag, state| {
-        let message = tag.message;
-        let rest = &message[whole_blocks::<F>(message).len()..];
-        finals.push(plan, state, rest, prefix.bytes as u128 + message.len() as u128, tag, &mut write);
-    });
-    finals.flush(plan, &mut write);
-    shorts.into_inner().flush(&mut written());
-}
-
-/// Digests of short messages on their way to their places.
-struct Written<'r, 'q, 'a, F, M, O, D, A> {
-    reader: &'r RefCell<Reader<'q, 'a, M, O>>,
-    digest: &'r D,
-    plan: &'r A,
-    family: PhantomData<F>,
-}
-
-impl<F: Family, M: AsRef<[u8]>, O, D, A> Done<Place> for Written<'_, '_, '_, F, M, O, D, A>
-where
-    D: Fn(&[u8; MAX_DIGEST_BYTES]) -> O,
-    A: Advance<F>,
-{
-    #[inline]
-    fn digest(&mut self, place: Place, digest: &[u8; MAX_DIGEST_BYTES]) {
-        self.reader.borrow_mut().write(place, (self.digest)(digest));
-    }
-
-    fn rows(&mut self, lanes: usize, rows: usize) {
-        self.plan.count(lanes, rows);
     }
 }

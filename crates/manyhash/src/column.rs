@@ -4,16 +4,15 @@
 //! digests are written side by side into one buffer, in binary or hexadecimal: an Arrow array's values.
 
 mod layout;
-mod salt;
 mod work;
 
 use crate::batch::Batch;
-use crate::stream::Stream;
-use crate::{Algorithm, OutputLength};
-pub use salt::Salt;
+use crate::batch::pool::Threads;
+use crate::hasher::Hasher;
+use crate::{Algorithm, OutputLengthError};
 
 use layout::{Fixed, Layout, Offsets, Rows, Validity, Views};
-use work::Work;
+use work::ColumnWork;
 
 /// A column of messages: where its rows are, and which of them are null.
 #[derive(Clone, Copy, Debug)]
@@ -40,9 +39,21 @@ impl Encoding {
         }
     }
 
+    /// Writes a digest to a place of its width.
+    #[inline]
+    pub(crate) fn write(self, digest: &[u8], place: &mut [u8]) {
+        match self {
+            Encoding::Binary => place.copy_from_slice(digest),
+            Encoding::Hex => {
+                // There is room for two digits a byte, which is all that could be wrong.
+                let _ = const_hex::encode_to_slice(digest, place);
+            }
+        }
+    }
+
     /// Whether there is room for exactly one digest a row.
-    pub(crate) fn check(self, algorithm: Algorithm, column: &Column, digests: &[u8]) -> Result<(), OutputLength> {
-        OutputLength::check_bytes(column.len(), digests, self.width(algorithm))
+    pub(crate) fn check(self, algorithm: Algorithm, column: &Column, digests: &[u8]) -> Result<(), OutputLengthError> {
+        OutputLengthError::check_bytes(column.len(), digests, self.width(algorithm))
     }
 }
 
@@ -204,6 +215,12 @@ impl<'a> Column<'a> {
         })
     }
 
+    /// Null where some of the rows of another column are: those from `first` on.
+    pub(crate) fn null_as(self, other: &Column<'a>, first: usize) -> Self {
+        let validity = other.validity.map(|validity| Validity { offset: validity.offset + first, ..validity });
+        Column { validity, ..self }
+    }
+
     /// Some of the rows, which must be there.
     pub(crate) fn slice(&self, rows: std::ops::Range<usize>) -> Self {
         let validity = self.validity.map(|validity| Validity { offset: validity.offset + rows.start, ..validity });
@@ -227,34 +244,6 @@ impl<'a> Column<'a> {
     }
 }
 
-/// The digests of a column of Arrow's variable-size layout, computed on all cores: row `i` is
-/// `values[offsets[i]..offsets[i + 1]]`. `validity` is a bit a row, and the first row's bit; a null row's digest is zeros.
-///
-/// [`Column`] has the other layouts, and [`Batch::digest_column_into`] writes into the caller's bytes.
-///
-/// # Errors
-/// If the offsets or the bits do not fit.
-pub fn digest_column<O: Offset>(
-    algorithm: Algorithm,
-    values: &[u8],
-    offsets: &[O],
-    validity: Option<(&[u8], usize)>,
-) -> Result<Vec<u8>, ColumnError> {
-    let mut column = Column::binary(values, offsets)?;
-    if let Some((bits, offset)) = validity {
-        column = column.with_validity(bits, offset)?;
-    }
-    Ok(Batch::new(algorithm).digest_column(&column, Encoding::Binary))
-}
-
-/// The digests of messages of one width, side by side, computed on all cores.
-///
-/// # Errors
-/// If the values are no whole number of them.
-pub fn digest_fixed(algorithm: Algorithm, values: &[u8], width: usize) -> Result<Vec<u8>, ColumnError> {
-    Ok(Batch::new(algorithm).digest_column(&Column::fixed(values, width)?, Encoding::Binary))
-}
-
 impl Batch {
     /// The digests of a column, in the order of its rows, side by side; zeros where a row is null.
     ///
@@ -264,15 +253,20 @@ impl Batch {
     /// let column = Column::binary(b"abcde", &[0, 1, 3, 5])?; // "a", "bc", "de"
     /// let hex = Batch::new(Algorithm::Md5).digest_column(&column, Encoding::Hex);
     /// assert_eq!(&hex[..32], b"0cc175b9c0f1b6a831c399e269772661");
+    ///
+    /// let column = Column::fixed(b"bb", 1)?; // "b", "b"
+    /// let salted = Batch::new(Algorithm::Md5).salt("a", "c").digest_column(&column, Encoding::Hex);
+    /// assert_eq!(salted, b"900150983cd24fb0d6963f7d28e17f72".repeat(2)); // "abc", twice
     /// # Ok::<(), manyhash::ColumnError>(())
     /// ```
     pub fn digest_column(&self, column: &Column, encoding: Encoding) -> Vec<u8> {
         let mut digests = vec![0; column.len() * encoding.width(self.algorithm())];
-        self.fill_column(column, encoding, None, &mut digests);
+        self.fill_column(column, encoding, &mut digests);
         digests
     }
 
-    /// As [`digest_column`](Self::digest_column), into the caller's bytes: nothing is allocated per row.
+    /// As [`digest_column`](Self::digest_column), into the caller's bytes. Row `i`'s digest of `n` bytes goes to the bytes
+    /// from `i * n` on; [`Encoding::width`] is `n`.
     ///
     /// # Errors
     /// If there is not room for exactly one digest a row; nothing is written then.
@@ -281,20 +275,27 @@ impl Batch {
         column: &Column,
         encoding: Encoding,
         digests: &mut [u8],
-    ) -> Result<(), OutputLength> {
+    ) -> Result<(), OutputLengthError> {
         encoding.check(self.algorithm(), column, digests)?;
-        self.fill_column(column, encoding, None, digests);
+        self.fill_column(column, encoding, digests);
         Ok(())
     }
+}
 
-    /// `before` are whole blocks that stand before every row.
-    pub(crate) fn fill_column(&self, column: &Column, encoding: Encoding, before: Option<&Stream>, digests: &mut [u8]) {
-        let work = Work { batch: *self, validity: column.validity, encoding, before };
-        match &column.rows {
-            Rows::Binary(rows) => work.by_algorithm(rows, digests),
-            Rows::LargeBinary(rows) => work.by_algorithm(rows, digests),
-            Rows::Fixed(rows) => work.by_algorithm(rows, digests),
-            Rows::Views(rows) => work.by_algorithm(rows, digests),
-        }
+/// Writes the digests of a column's rows. What is `before` every row, if anything, are whole blocks.
+pub(crate) fn fill(
+    algorithm: Algorithm,
+    threads: Threads,
+    column: &Column,
+    encoding: Encoding,
+    before: Option<&Hasher>,
+    digests: &mut [u8],
+) {
+    let work = ColumnWork { algorithm, threads, validity: column.validity, encoding, before };
+    match &column.rows {
+        Rows::Binary(rows) => work.by_algorithm(rows, digests),
+        Rows::LargeBinary(rows) => work.by_algorithm(rows, digests),
+        Rows::Fixed(rows) => work.by_algorithm(rows, digests),
+        Rows::Views(rows) => work.by_algorithm(rows, digests),
     }
 }

@@ -33,9 +33,9 @@ impl Digest {
     ///
     /// # Errors
     /// If there are more than 64.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self, DigestEncoding> {
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, DigestEncodingError> {
         let mut digest = Digest::default();
-        digest.bytes.get_mut(..bytes.len()).ok_or(DigestEncoding::TooLong)?.copy_from_slice(bytes);
+        digest.bytes.get_mut(..bytes.len()).ok_or(DigestEncodingError::TooLong)?.copy_from_slice(bytes);
         digest.length = bytes.len() as u8;
         Ok(digest)
     }
@@ -54,8 +54,8 @@ impl Digest {
     ///
     /// # Errors
     /// If it is not hexadecimal, or longer than 64 bytes.
-    pub fn from_hex(hex: impl AsRef<[u8]>) -> Result<Self, DigestEncoding> {
-        Self::from_bytes(&HEXLOWER_PERMISSIVE.decode(hex.as_ref()).map_err(|_| DigestEncoding::Hex)?)
+    pub fn from_hex(hex: impl AsRef<[u8]>) -> Result<Self, DigestEncodingError> {
+        Self::from_bytes(&HEXLOWER_PERMISSIVE.decode(hex.as_ref()).map_err(|_| DigestEncodingError::Hex)?)
     }
 
     /// Base64 with padding, RFC 4648 (4): what S3's checksum headers carry.
@@ -67,14 +67,14 @@ impl Digest {
     ///
     /// # Errors
     /// If it is not base64, or longer than 64 bytes.
-    pub fn from_base64(base64: impl AsRef<[u8]>) -> Result<Self, DigestEncoding> {
-        Self::from_bytes(&BASE64.decode(base64.as_ref()).map_err(|_| DigestEncoding::Base64)?)
+    pub fn from_base64(base64: impl AsRef<[u8]>) -> Result<Self, DigestEncodingError> {
+        Self::from_bytes(&BASE64.decode(base64.as_ref()).map_err(|_| DigestEncodingError::Base64)?)
     }
 }
 
 /// Why some text is no [`Digest`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
-pub enum DigestEncoding {
+pub enum DigestEncodingError {
     /// Not an even number of hexadecimal digits.
     #[error("not a digest in hexadecimal")]
     Hex,
@@ -139,9 +139,9 @@ impl fmt::Debug for Digest {
 }
 
 impl FromStr for Digest {
-    type Err = DigestEncoding;
+    type Err = DigestEncodingError;
 
-    fn from_str(hex: &str) -> Result<Self, DigestEncoding> {
+    fn from_str(hex: &str) -> Result<Self, DigestEncodingError> {
         Self::from_hex(hex)
     }
 }

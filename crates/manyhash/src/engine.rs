@@ -52,18 +52,18 @@ mod work;
 pub use algorithms::Algorithms;
 pub use digesting::Digesting;
 pub use digesting_many::{Collection, DigestingMany};
-pub use slots::State;
+pub use slots::SlotState;
 pub use stats::{AlgorithmStats, Histogram, KernelUse, StateStats, Stats};
-pub use stream::{Stream, Write};
+pub use stream::{HashStream, Write};
 
 use crate::{Algorithm, Digests};
 use digesting::Submission;
 use digesting_many::Part;
-use shared::Shared;
+use shared::SharedEngine;
 use std::io;
 use sync::Arc;
 use unlocked::Most;
-use work::{Batch, Chunk, Content};
+use work::{Chunk, Content, ShortMessages};
 
 /// Hashes messages of independent callers side by side, on threads of its own. Cheap to clone: clones share them.
 ///
@@ -76,7 +76,7 @@ pub struct Engine {
 }
 
 /// Closes the engine when the last clone is gone.
-struct Handle(Arc<Shared>);
+struct Handle(Arc<SharedEngine>);
 
 impl Drop for Handle {
     fn drop(&mut self) {
@@ -152,7 +152,7 @@ impl Engine {
         &self,
         algorithms: A,
         bytes: B,
-    ) -> Result<Digesting<A>, Full<B>> {
+    ) -> Result<Digesting<A>, FullError<B>> {
         let (bytes, length) = match self.hash_at_once(&algorithms, bytes) {
             Ok(outcome) => return Ok(Digesting::at_once(outcome)),
             Err(longer) => longer,
@@ -167,7 +167,7 @@ impl Engine {
         };
         let content = |bytes| Content::message(list, Chunk::of_length(bytes, length));
         let submission = Submission::try_new(shared.clone(), order.pool, bytes, content, length);
-        submission.map(Digesting::new).map_err(|buffer| Full { buffer })
+        submission.map(Digesting::new).map_err(|buffer| FullError { buffer })
     }
 
     /// The digests of many messages, in their order.
@@ -217,15 +217,15 @@ impl Engine {
     fn parts<B: AsRef<[u8]> + Send + 'static>(&self, algorithm: Algorithm, messages: Vec<B>) -> Vec<Part> {
         let (shared, at_once) = (&self.handle.0, Most::of_many(algorithm).tiny);
         let mut parts = Vec::new();
-        let mut batch = Batch::new(algorithm);
+        let mut batch = ShortMessages::new(algorithm);
         let mut numbers = Vec::new();
-        let mut submit = |batch: Batch<B>, numbers| {
+        let mut submit = |batch: ShortMessages<B>, numbers| {
             let weight = batch.weight;
             let submission = if weight <= at_once {
                 Submission::done(shared.clone(), shared.hash_at_once(algorithm, batch))
             } else {
                 match shared.order(&[algorithm]) {
-                    Ok(order) => Submission::new(shared.clone(), order.pool, Content::Batch(Box::new(batch))),
+                    Ok(order) => Submission::new(shared.clone(), order.pool, Content::ShortMessages(Box::new(batch))),
                     Err(error) => Submission::done(shared.clone(), Err(error)),
                 }
             };
@@ -238,7 +238,10 @@ impl Engine {
                     batch.push(message, length);
                     numbers.push(number);
                     if numbers.len() == BATCH_MESSAGES || batch.weight >= BATCH_BYTES {
-                        submit(std::mem::replace(&mut batch, Batch::new(algorithm)), std::mem::take(&mut numbers));
+                        submit(
+                            std::mem::replace(&mut batch, ShortMessages::new(algorithm)),
+                            std::mem::take(&mut numbers),
+                        );
                     }
                 }
                 Ok(length) => long.push((number, Ok((message, length)))),
@@ -262,8 +265,8 @@ impl Engine {
     }
 
     /// A message that comes in chunks. It has a slot from the first chunk on that its caller does not hash himself.
-    pub fn stream<A: Algorithms>(&self, algorithms: A) -> Stream<A> {
-        Stream::new(self.handle.0.clone(), algorithms)
+    pub fn stream<A: Algorithms>(&self, algorithms: A) -> HashStream<A> {
+        HashStream::new(self.handle.0.clone(), algorithms)
     }
 
     /// Says that a request is in progress whose body will come: for servers, at the head of a request.
@@ -298,8 +301,8 @@ impl std::fmt::Debug for Engine {
 /// A request in progress, [announced](Engine::announce).
 #[must_use = "it counts until it is dropped"]
 pub struct Announcement {
-    shared: Arc<Shared>,
-    own: Option<announced::Announcement>,
+    shared: Arc<SharedEngine>,
+    own: Option<announced::AnnouncedAt>,
 }
 
 impl Drop for Announcement {
@@ -364,7 +367,7 @@ impl Builder {
         crate::backend()?;
         let cores = || std::thread::available_parallelism().map_or(1, usize::from);
         let threads = if self.threads == 0 { cores() } else { self.threads }.min(MAX_THREADS);
-        let shared = Arc::new(Shared::new(threads, self.memory.max(1)));
+        let shared = Arc::new(SharedEngine::new(threads, self.memory.max(1)));
         shared.start(&self.name).map_err(|source| BuildError::Thread { threads, source })?;
         Ok(Engine { handle: Arc::new(Handle(shared)) })
     }
@@ -383,20 +386,20 @@ pub enum BuildError {
     },
     /// `MANYHASH_BACKEND` names no backend of this CPU.
     #[error(transparent)]
-    Backend(#[from] crate::BackendError),
+    Backend(#[from] crate::BackendVariableError),
 }
 
 /// There is no room for a message, which is given back.
 #[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the engine's memory is used up")]
-pub struct Full<B> {
+pub struct FullError<B> {
     /// The bytes.
     pub buffer: B,
 }
 
-impl<B> std::fmt::Debug for Full<B> {
+impl<B> std::fmt::Debug for FullError<B> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Full").finish_non_exhaustive()
+        f.debug_struct("FullError").finish_non_exhaustive()
     }
 }
 

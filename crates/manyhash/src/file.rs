@@ -16,7 +16,7 @@ mod ordered;
 mod pace;
 mod worker;
 
-use crate::{Digest, Function};
+use crate::{Digest, HashFunction};
 use disk::Disks;
 use handover::Handover;
 use limit::Opened;
@@ -70,11 +70,11 @@ pub struct Digested {
 /// what was read.
 ///
 /// ```
-/// use manyhash::{Algorithm, Function, file};
+/// use manyhash::{Algorithm, HashFunction, file};
 /// use std::ops::ControlFlow;
 ///
 /// let files = ["Cargo.toml", "no such file"].map(|name| (name, file::Source::Path(name.into())));
-/// let functions = [Algorithm::Md5, Algorithm::Sha256].map(Function::Lanes);
+/// let functions = [Algorithm::Md5, Algorithm::Sha256].map(HashFunction::Lanes);
 /// file::Files::new(&functions).digest(files.into_iter(), |name, digested| {
 ///     match digested {
 ///         Ok(digested) => println!("{} {}  {name}", digested.digests[0], digested.digests[1]),
@@ -85,7 +85,7 @@ pub struct Digested {
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Files<'a> {
-    functions: &'a [Function],
+    functions: &'a [HashFunction],
     threads: usize,
     storage: Storage,
     counter: Option<&'a AtomicU64>,
@@ -95,7 +95,7 @@ pub struct Files<'a> {
 
 impl<'a> Files<'a> {
     /// With these functions, of which each file is read once for all, on all cores.
-    pub fn new(functions: &'a [Function]) -> Self {
+    pub fn new(functions: &'a [HashFunction]) -> Self {
         Files {
             functions,
             threads: 0,

@@ -1,71 +1,144 @@
-//! Functions of messages by their names: the algorithms with lanes, and, with the feature `others`, functions of other
-//! crates beside them.
+//! Hash functions by their names: the algorithms with lanes, and, with the feature `others`, functions of other crates
+//! beside them.
 
 #[cfg(feature = "others")]
 mod others;
 
-use crate::stream::{FamilyRows, finalize_many, update_messages};
-use crate::{Algorithm, Digest, Stream, UnknownAlgorithm};
+use crate::hasher::{FamilyRows, finalize_many, update_messages};
+use crate::{Algorithm, Digest, Hasher, UnknownAlgorithmError};
 #[cfg(feature = "others")]
-pub use others::{Blake2bLength, Other};
+pub use others::Blake2bLength;
 use std::fmt;
 use std::str::FromStr;
 
-/// What is computed of a message.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
-#[non_exhaustive]
-pub enum Function {
-    /// An algorithm that hashes many messages at once.
-    Lanes(Algorithm),
-    /// A function of another crate, one message after another.
-    #[cfg(feature = "others")]
-    Other(Other),
-}
-
-impl Function {
-    /// Bytes in a digest.
-    pub fn digest_bytes(self) -> usize {
-        match self {
-            Function::Lanes(algorithm) => algorithm.digest_bytes(),
-            #[cfg(feature = "others")]
-            Function::Other(other) => other.digest_bytes(),
+/// The table of the functions without lanes: a name, the bytes of a digest, and what computes it. A variant with a field
+/// has digests of several lengths, and goes by its name alone at the longest.
+macro_rules! functions {
+    ($(
+        $(#[$about:meta])*
+        $variant:ident $(($length:ident: $lengths:ty = $longest:expr))?: $name:literal, $bytes:expr, $start:expr;
+    )*) => {
+        /// A hash function or checksum.
+        ///
+        /// A checksum finds accidents. It does not withstand anybody who looks for another message with the same one.
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+        #[non_exhaustive]
+        pub enum HashFunction {
+            /// An algorithm that hashes many messages at once.
+            Lanes(Algorithm),
+            $(
+                $(#[$about])*
+                #[cfg(feature = "others")]
+                $variant $(($lengths))?,
+            )*
         }
-    }
+
+        impl HashFunction {
+            /// Every function: the algorithms with lanes first. BLAKE2b comes once, with its longest digest.
+            pub fn all() -> impl Iterator<Item = Self> {
+                let lanes = Algorithm::ALL.iter().copied().map(HashFunction::Lanes);
+                #[cfg(feature = "others")]
+                let lanes = lanes.chain([$(HashFunction::$variant $(($longest))?),*]);
+                lanes
+            }
+
+            /// The name. BLAKE2b's does not say the length of its digest; [`Display`](fmt::Display) does.
+            pub fn name(self) -> &'static str {
+                match self {
+                    HashFunction::Lanes(algorithm) => algorithm.name(),
+                    $(
+                        #[cfg(feature = "others")]
+                        HashFunction::$variant { .. } => $name,
+                    )*
+                }
+            }
+
+            /// Bytes in a digest.
+            pub fn digest_bytes(self) -> usize {
+                match self {
+                    HashFunction::Lanes(algorithm) => algorithm.digest_bytes(),
+                    $(
+                        #[cfg(feature = "others")]
+                        HashFunction::$variant $(($length))? => $bytes,
+                    )*
+                }
+            }
+
+            /// A message of no bytes yet, for a function without lanes.
+            #[cfg(feature = "others")]
+            fn start(self) -> Option<Box<dyn others::Running>> {
+                use others::{Crc, RustCrypto, Xxh128, legacy};
+                Some(match self {
+                    HashFunction::Lanes(_) => return None,
+                    $(HashFunction::$variant $(($length))? => Box::new($start),)*
+                })
+            }
+        }
+    };
 }
 
-impl From<Algorithm> for Function {
+functions! {
+    /// BLAKE3, 32 bytes.
+    Blake3: "blake3", 32, blake3::Hasher::new();
+    /// BLAKE2b, RFC 7693, as `b2sum` has it.
+    Blake2b(length: Blake2bLength = Blake2bLength::MAX): "blake2b", length.bytes(), length.start();
+    /// SHA3-224, FIPS 202.
+    Sha3_224: "sha3-224", 28, RustCrypto::<sha3::Sha3_224>::default();
+    /// SHA3-256, FIPS 202.
+    Sha3_256: "sha3-256", 32, RustCrypto::<sha3::Sha3_256>::default();
+    /// SHA3-384, FIPS 202.
+    Sha3_384: "sha3-384", 48, RustCrypto::<sha3::Sha3_384>::default();
+    /// SHA3-512, FIPS 202.
+    Sha3_512: "sha3-512", 64, RustCrypto::<sha3::Sha3_512>::default();
+    /// SM3, GB/T 32905-2016.
+    Sm3: "sm3", 32, RustCrypto::<sm3::Sm3>::default();
+    /// CRC-32 of gzip and zip (CRC-32/ISO-HDLC), a checksum of 4 bytes, most significant first.
+    Crc32: "crc32", 4, Crc::<4>::new(crc_fast::CrcAlgorithm::Crc32IsoHdlc);
+    /// CRC-32C of iSCSI and S3 (CRC-32/ISCSI), a checksum of 4 bytes, most significant first.
+    Crc32c: "crc32c", 4, Crc::<4>::new(crc_fast::CrcAlgorithm::Crc32Iscsi);
+    /// CRC-64/NVME, S3's default, a checksum of 8 bytes, most significant first.
+    Crc64Nvme: "crc64nvme", 8, Crc::<8>::new(crc_fast::CrcAlgorithm::Crc64Nvme);
+    /// XXH3, a checksum of 8 bytes, most significant first, as `xxhsum` has it.
+    Xxh3: "xxh3", 8, xxhash_rust::xxh3::Xxh3::new();
+    /// XXH3, a checksum of 16 bytes, most significant first, as `xxhsum` has it.
+    Xxh128: "xxh128", 16, Xxh128::default();
+    /// The CRC-32 of POSIX `cksum`: CRC-32/CKSUM over the message and its length, a checksum of 4 bytes, most significant
+    /// first.
+    Crc: "crc", 4, legacy::Crc::default();
+    /// The checksum of BSD's `sum`, 2 bytes, most significant first. It misses many changes of two bytes.
+    Bsd: "bsd", 2, legacy::Bsd::default();
+    /// The checksum of System V's `sum`, 2 bytes, most significant first. It misses every change of the bytes' order.
+    Sysv: "sysv", 2, legacy::Sysv::default();
+}
+
+impl From<Algorithm> for HashFunction {
     fn from(algorithm: Algorithm) -> Self {
-        Function::Lanes(algorithm)
+        HashFunction::Lanes(algorithm)
     }
 }
 
-#[cfg(feature = "others")]
-impl From<Other> for Function {
-    fn from(other: Other) -> Self {
-        Function::Other(other)
-    }
-}
-
-impl fmt::Display for Function {
+impl fmt::Display for HashFunction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Function::Lanes(algorithm) => algorithm.fmt(f),
             #[cfg(feature = "others")]
-            Function::Other(other) => other.fmt(f),
+            HashFunction::Blake2b(length) if *length != Blake2bLength::MAX => {
+                f.pad(&format!("{}-{}", self.name(), 8 * length.bytes()))
+            }
+            _ => f.pad(self.name()),
         }
     }
 }
 
-/// A name that is no function's.
+/// A name that is no [`HashFunction`]'s.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct UnknownFunction;
+#[non_exhaustive]
+pub struct UnknownHashFunctionError;
 
-impl fmt::Display for UnknownFunction {
+impl fmt::Display for UnknownHashFunctionError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        UnknownAlgorithm.fmt(f)?;
-        #[cfg(feature = "others")]
-        for name in Other::NAMES {
-            write!(f, ", {name}")?;
+        UnknownAlgorithmError.fmt(f)?;
+        for function in HashFunction::all().filter(|function| !matches!(function, HashFunction::Lanes(_))) {
+            write!(f, ", {}", function.name())?;
         }
         #[cfg(feature = "others")]
         write!(f, ", blake2b-BITS with a multiple of 8 up to 512")?;
@@ -73,39 +146,45 @@ impl fmt::Display for UnknownFunction {
     }
 }
 
-impl std::error::Error for UnknownFunction {}
+impl std::error::Error for UnknownHashFunctionError {}
 
-impl FromStr for Function {
-    type Err = UnknownFunction;
+impl FromStr for HashFunction {
+    type Err = UnknownHashFunctionError;
 
-    /// Takes the spellings in use, in upper or lower case.
-    fn from_str(name: &str) -> Result<Self, UnknownFunction> {
-        let lanes = name.parse().map(Function::Lanes);
+    /// Takes the algorithms' spellings and the names, in upper or lower case, with `_` or `-`, and BLAKE2b with its bits:
+    /// `SHA-256`, `sha3_256`, `blake2b-256`.
+    fn from_str(name: &str) -> Result<Self, UnknownHashFunctionError> {
+        if let Ok(algorithm) = name.parse() {
+            return Ok(HashFunction::Lanes(algorithm));
+        }
+        let name = name.to_ascii_lowercase().replace('_', "-");
         #[cfg(feature = "others")]
-        let lanes = lanes.or_else(|_| name.parse().map(Function::Other));
-        lanes.map_err(|_| UnknownFunction)
+        if let Some(length) = name.strip_prefix("blake2b-").and_then(|bits| bits.parse().ok()) {
+            return Blake2bLength::of_bits(length).map(HashFunction::Blake2b).ok_or(UnknownHashFunctionError);
+        }
+        HashFunction::all().find(|function| function.name() == name).ok_or(UnknownHashFunctionError)
     }
 }
 
 /// What some functions have computed of one message so far.
 pub(crate) struct Hashes {
-    streams: Vec<Stream>,
+    hashers: Vec<Hasher>,
     #[cfg(feature = "others")]
     others: Vec<Box<dyn others::Running>>,
 }
 
 impl Hashes {
-    pub(crate) fn new(functions: &[Function]) -> Self {
+    pub(crate) fn new(functions: &[HashFunction]) -> Self {
         let mut hashes = Hashes {
-            streams: Vec::new(),
+            hashers: Vec::new(),
             #[cfg(feature = "others")]
             others: Vec::new(),
         };
         for function in functions {
             match function {
-                Function::Lanes(algorithm) => hashes.streams.push(Stream::new(*algorithm)),
+                HashFunction::Lanes(algorithm) => hashes.hashers.push(Hasher::new(*algorithm)),
                 #[cfg(feature = "others")]
-                Function::Other(other) => hashes.others.push(other.start()),
+                other => hashes.others.extend(other.start()),
             }
         }
         hashes
@@ -113,29 +192,29 @@ impl Hashes {
 
     /// Messages go on with these bytes, side by side where functions have lanes.
     pub(crate) fn update_many<'a>(messages: impl Iterator<Item = (&'a mut Hashes, &'a [u8])>) {
-        let mut streams = Vec::new();
+        let mut hashers = Vec::new();
         for (hashes, bytes) in messages {
             #[cfg(feature = "others")]
             hashes.others.iter_mut().for_each(|other| other.update(bytes));
-            streams.push((&mut hashes.streams[..], bytes));
+            hashers.push((&mut hashes.hashers[..], bytes));
         }
-        update_messages(&mut streams, &FamilyRows::default());
+        update_messages(&mut hashers, &FamilyRows::default());
     }
 
     /// The digests of each message that ends, in the order of the functions that [`new`](Self::new) was given.
-    pub(crate) fn finalize_many(functions: &[Function], messages: Vec<Hashes>) -> Vec<Vec<Digest>> {
-        let streams: Vec<&Stream> = messages.iter().flat_map(|hashes| &hashes.streams).collect();
-        let mut digests = finalize_many(&streams, &FamilyRows::default()).into_iter();
+    pub(crate) fn finalize_many(functions: &[HashFunction], messages: Vec<Hashes>) -> Vec<Vec<Digest>> {
+        let hashers: Vec<&Hasher> = messages.iter().flat_map(|hashes| &hashes.hashers).collect();
+        let mut digests = finalize_many(&hashers, &FamilyRows::default()).into_iter();
         let of_message = |message: Hashes| {
             #[cfg(feature = "others")]
             let mut others = message.others.into_iter().map(|other| other.finalize());
             #[cfg(not(feature = "others"))]
             drop(message);
             // There is one of each for each of its functions.
-            let digest = |function: &Function| match function {
-                Function::Lanes(_) => digests.next(),
+            let digest = |function: &HashFunction| match function {
+                HashFunction::Lanes(_) => digests.next(),
                 #[cfg(feature = "others")]
-                Function::Other(_) => others.next(),
+                _ => others.next(),
             };
             functions.iter().filter_map(digest).collect()
         };

@@ -10,7 +10,7 @@ mod rows;
 
 pub(crate) use finals::Finals;
 pub(crate) use plan::{Plan, Planned};
-pub(crate) use rows::Rows;
+pub(crate) use rows::RowCounts;
 
 use manyhash_core::kernel::MAX_LANES;
 use manyhash_core::{Family, LaneStates, State};
@@ -44,24 +44,31 @@ pub(crate) struct Job<'a, F: Family, Tag> {
     pub(crate) tag: Tag,
 }
 
-/// Runs the jobs that `next` yields, `width` side by side, and gives each one's state to `done` as it ends.
+/// Where jobs come from, and where their states go.
+pub(crate) trait Source<'a, F: Family> {
+    /// What a job is known by.
+    type Tag: Copy;
+
+    /// The next job, if there is one.
+    fn next(&mut self) -> Option<Job<'a, F, Self::Tag>>;
+
+    /// A job has ended in this state.
+    fn done(&mut self, tag: Self::Tag, state: &State<F>);
+}
+
+/// Runs the jobs that a source has, `width` side by side, and gives each one's state back to it as it ends.
 ///
 /// All lanes advance together by the smallest number of blocks that any has left; those that ended are refilled, and
 /// so on. Nothing waits: without further jobs the lanes that are left run on, by whatever kernels the plan has for
 /// their number.
-pub(crate) fn run<'a, F: Family, Tag: Copy>(
-    plan: &impl Advance<F>,
-    width: usize,
-    mut next: impl FnMut() -> Option<Job<'a, F, Tag>>,
-    mut done: impl FnMut(Tag, &State<F>),
-) {
+pub(crate) fn run<'a, F: Family, S: Source<'a, F>>(plan: &impl Advance<F>, width: usize, source: &mut S) {
     let width = width.clamp(1, plan.width());
-    let mut lanes = Lanes::<F, Tag>::new();
+    let mut lanes = Lanes::<F, S::Tag>::new();
     let mut more = true;
     loop {
         while more && lanes.active() < width {
-            match next() {
-                Some(job) if job.blocks.is_empty() => done(job.tag, &job.state),
+            match source.next() {
+                Some(job) if job.blocks.is_empty() => source.done(job.tag, &job.state),
                 Some(job) => lanes.push(job),
                 None => more = false,
             }
@@ -70,7 +77,7 @@ pub(crate) fn run<'a, F: Family, Tag: Copy>(
             return;
         }
         lanes.advance(plan);
-        lanes.retire(&mut done);
+        lanes.retire(source);
     }
 }
 
@@ -112,11 +119,11 @@ impl<'a, F: Family, Tag: Copy> Lanes<'a, F, Tag> {
     }
 
     /// Takes out the lanes that have nothing left; the last lanes move into the gaps.
-    fn retire(&mut self, done: &mut impl FnMut(Tag, &State<F>)) {
+    fn retire(&mut self, source: &mut impl Source<'a, F, Tag = Tag>) {
         let mut lane = 0;
         while lane < self.active() {
             if self.blocks[lane].is_empty() {
-                done(self.tags[lane], &self.states.get(lane));
+                source.done(self.tags[lane], &self.states.get(lane));
                 self.blocks.swap_remove(lane);
                 self.tags.swap_remove(lane);
                 let last = self.active();

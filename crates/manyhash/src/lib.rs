@@ -6,8 +6,8 @@
 //! - [`digest_many`] and [`Batch`]: messages in memory, of any number and any lengths, on all cores;
 //! - [`Column`]: columns of messages in Arrow's layouts, to columns of digests; with the feature `arrow`, arrays of the
 //!   crate `arrow-array`;
-//! - [`Hmac`]: many messages under one key; [`pbkdf2_many`]: keys of many passwords; [`merkle`]: levels of hash trees;
-//! - [`Stream`] and [`update_many`]: messages that come in pieces, advanced alone or together;
+//! - [`Batch::key`]: HMACs of many messages; [`Batch::salt`]: pseudonyms; [`pbkdf2_many`]: keys of many passwords; [`merkle`]: levels of hash trees;
+//! - [`Hasher`] and [`update_many`]: messages that come in pieces, advanced alone or together;
 //! - [`engine::Engine`]: messages of callers who know nothing of each other, as futures;
 //! - files: [`file::Files`], several functions in one read; with the feature `others` BLAKE3, SHA-3, CRCs and
 //!   more beside the algorithms with lanes;
@@ -20,9 +20,8 @@
 //! millisecond (for one message alone, a tenth of that; for messages of a few blocks, as long again), so that lanes are
 //! never slower than one message after another; [`plan`] shows the outcome.
 //!
-//! Nothing here panics, whatever the input, but for two things: an index of [`Digests`] that is out of range, as that of a
-//! slice; and the environment variable `MANYHASH_BACKEND`, which forces a backend, for if it names none, only [`backend`]
-//! can return that as an error. A program that minds calls it first.
+//! Nothing here panics, whatever the input, but an index of [`Digests`] that is out of range, as that of a slice does. The
+//! environment variable `MANYHASH_BACKEND` forces a backend; [`backend`] says what comes of a name that is none.
 #![forbid(unsafe_code)]
 
 #[cfg(feature = "arrow")]
@@ -36,6 +35,7 @@ pub mod engine;
 mod family;
 pub mod file;
 mod function;
+mod hasher;
 mod hmac;
 mod lanes;
 pub mod merkle;
@@ -43,23 +43,21 @@ mod pbkdf2;
 mod plan;
 mod running;
 mod short;
-mod stream;
 mod typed;
 
-pub use backend::{BACKEND_VARIABLE, BackendError, backend};
-pub use batch::{Batch, OutputLength, digest, digest_many, digest_many_into};
-pub use column::{Column, ColumnError, Encoding, Offset, Salt, digest_column, digest_fixed};
-pub use digest::{Digest, DigestEncoding};
+pub use backend::{BACKEND_VARIABLE, BackendVariableError, backend};
+pub use batch::{Batch, OutputLengthError, digest, digest_many};
+pub use column::{Column, ColumnError, Encoding, Offset};
+pub use digest::{Digest, DigestEncodingError};
 pub use digests::Digests;
 pub use engine::Engine;
 #[cfg(feature = "others")]
-pub use function::{Blake2bLength, Other};
-pub use function::{Function, UnknownFunction};
-pub use hmac::{Hmac, hmac_column, hmac_many};
-pub use manyhash_core::{Algorithm, Backend, UnknownAlgorithm};
-pub use pbkdf2::{KeyLength, pbkdf2_many};
-pub use plan::{KernelCost, Plan, plan};
-pub use stream::{Stream, UpdateManyError, update_many};
+pub use function::Blake2bLength;
+pub use function::{HashFunction, UnknownHashFunctionError};
+pub use hasher::{Hasher, update_many};
+pub use manyhash_core::{Algorithm, Backend, UnknownAlgorithmError};
+pub use pbkdf2::{KeyLengthError, pbkdf2_many};
+pub use plan::{KernelCost, KernelPlan, plan, warm_up};
 pub use typed::{Md5, Sha1, Sha224, Sha256, Sha384, Sha512, Sha512_256};
 
 /// The README's Rust is compiled and run as a test.

@@ -4,7 +4,8 @@
 //! digest once more: `Sha256::digest_many` of the parents. What becomes of the last node of a level of an odd number
 //! differs from tree to tree, and is the caller's to add.
 
-use crate::{Algorithm, Batch, Column, Encoding};
+use crate::batch::pool::Threads;
+use crate::{Algorithm, Column, Encoding, column};
 
 /// A node: a SHA-256 digest.
 pub type Node = [u8; 32];
@@ -15,7 +16,7 @@ const PARENTS: usize = 1 << 14;
 /// There is no parent of a single node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{nodes} nodes are no pairs, or {parents} parents not half as many")]
-pub struct Pairs {
+pub struct LevelLengthError {
     nodes: usize,
     parents: usize,
 }
@@ -24,9 +25,9 @@ pub struct Pairs {
 ///
 /// # Errors
 /// If there is not room for half as many nodes exactly; nothing is written then.
-pub fn parents(nodes: &[Node], parents: &mut [Node]) -> Result<(), Pairs> {
+pub fn parents(nodes: &[Node], parents: &mut [Node]) -> Result<(), LevelLengthError> {
     if nodes.len() != parents.len().saturating_mul(2) {
-        return Err(Pairs { nodes: nodes.len(), parents: parents.len() });
+        return Err(LevelLengthError { nodes: nodes.len(), parents: parents.len() });
     }
     hash(nodes, parents);
     Ok(())
@@ -44,15 +45,15 @@ pub fn parents(nodes: &[Node], parents: &mut [Node]) -> Result<(), Pairs> {
 /// }
 /// let pair = |a: &[u8], b: &[u8]| Sha256::digest([a, b].concat());
 /// assert_eq!(level[0], pair(&pair(&[1; 32], &[2; 32]), &pair(&[3; 32], &[4; 32])));
-/// # Ok::<(), merkle::Pairs>(())
+/// # Ok::<(), merkle::LevelLengthError>(())
 /// ```
 ///
 /// # Errors
 /// If the number of nodes is odd; nothing is changed then.
-pub fn parents_in_place(nodes: &mut [Node]) -> Result<&mut [Node], Pairs> {
+pub fn parents_in_place(nodes: &mut [Node]) -> Result<&mut [Node], LevelLengthError> {
     let half = nodes.len() / 2;
     if !nodes.len().is_multiple_of(2) {
-        return Err(Pairs { nodes: nodes.len(), parents: half });
+        return Err(LevelLengthError { nodes: nodes.len(), parents: half });
     }
     let mut room = vec![Node::default(); half.min(PARENTS)];
     for first in (0..half).step_by(PARENTS) {
@@ -68,6 +69,7 @@ pub fn parents_in_place(nodes: &mut [Node]) -> Result<&mut [Node], Pairs> {
 fn hash(nodes: &[Node], parents: &mut [Node]) {
     let pairs = Column::fixed(nodes.as_flattened(), 2 * size_of::<Node>()).ok();
     if let Some(pairs) = pairs {
-        Batch::new(Algorithm::Sha256).fill_column(&pairs, Encoding::Binary, None, parents.as_flattened_mut());
+        let parents = parents.as_flattened_mut();
+        column::fill(Algorithm::Sha256, Threads::default(), &pairs, Encoding::Binary, None, parents);
     }
 }

@@ -6,11 +6,11 @@
 
 use crate::batch::pool::Cores;
 use crate::family::with_family;
-use crate::hmac::Hmac;
+use crate::hasher::Variant;
+use crate::hmac::HmacKey;
 use crate::lanes::Planned;
 use crate::running::{self, Prefix};
 use crate::short::ShortPlan;
-use crate::stream::Variant;
 use crate::{Algorithm, Digest};
 use manyhash_core::algorithm::MAX_DIGEST_BYTES;
 use manyhash_core::{Chains, State, Word};
@@ -20,14 +20,14 @@ use std::sync::{Mutex, PoisonError};
 /// The key would be longer than PBKDF2 can make it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("a key of {bytes} bytes: PBKDF2 makes at most {most} with this algorithm")]
-pub struct KeyLength {
+pub struct KeyLengthError {
     bytes: usize,
     most: u64,
 }
 
 /// A block of a key.
 struct Chain {
-    key: Hmac,
+    key: HmacKey,
     first: Digest,
 }
 
@@ -40,26 +40,29 @@ struct Chain {
 /// let iterations = NonZeroU32::new(2).expect("it is not 0");
 /// let keys = pbkdf2_many(Algorithm::Sha1, &[("password", "salt"), ("other", "salt")], iterations, 20)?;
 /// assert_eq!(keys[0][..4], [0xea, 0x6c, 0x01, 0x4d]); // RFC 6070
-/// # Ok::<(), manyhash::KeyLength>(())
+/// # Ok::<(), manyhash::KeyLengthError>(())
 /// ```
 ///
 /// # Errors
 /// If the keys are to be longer than 2^32 - 1 digests.
-pub fn pbkdf2_many<P: AsRef<[u8]> + Sync, S: AsRef<[u8]> + Sync>(
+pub fn pbkdf2_many<P: AsRef<[u8]>, S: AsRef<[u8]>>(
     algorithm: Algorithm,
     passwords_and_salts: &[(P, S)],
     iterations: NonZeroU32,
     length: usize,
-) -> Result<Vec<Vec<u8>>, KeyLength> {
+) -> Result<Vec<Vec<u8>>, KeyLengthError> {
     let bytes = algorithm.digest_bytes();
     let blocks = length.div_ceil(bytes);
-    let too_long = KeyLength { bytes: length, most: u64::from(u32::MAX) * bytes as u64 };
+    let too_long = KeyLengthError { bytes: length, most: u64::from(u32::MAX) * bytes as u64 };
     let blocks = u32::try_from(blocks).map_err(|_| too_long)?;
     let mut chains = Vec::new();
     for (password, salt) in passwords_and_salts {
-        let key = Hmac::new(algorithm, password);
+        let (key, salt) = (HmacKey::new(algorithm, password.as_ref()), salt.as_ref());
         for block in 1..=blocks {
-            let first = key.authenticate([salt.as_ref(), &block.to_be_bytes()].concat());
+            let mut message = key.inner();
+            message.update(salt);
+            message.update(block.to_be_bytes());
+            let first = Digest::new(&key.finish(message), algorithm);
             chains.push(Chain { key: key.clone(), first });
         }
     }

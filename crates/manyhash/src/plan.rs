@@ -8,7 +8,7 @@ use std::time::Duration;
 /// How this machine hashes one algorithm: what each of the backend's kernels costs, as measured in this process, and
 /// which of them are used for how many messages at once.
 #[derive(Clone, Debug)]
-pub struct Plan {
+pub struct KernelPlan {
     /// The backend's kernels.
     pub kernels: Vec<KernelCost>,
     /// The kernel for one message alone.
@@ -28,11 +28,27 @@ pub struct KernelCost {
     pub row: Duration,
 }
 
+/// Measures now what hashing with these algorithms would measure at its first call: about two milliseconds for each of
+/// them that was not measured before in this process. For programs whose first digest should take no longer than others.
+///
+/// ```
+/// manyhash::warm_up(&[manyhash::Algorithm::Sha256]);
+/// ```
+pub fn warm_up(algorithms: &[Algorithm]) {
+    for algorithm in algorithms {
+        with_family!(algorithm, F, _start => {
+            F::single();
+            F::plan();
+            F::short_plan();
+        });
+    }
+}
+
 /// How this machine hashes one algorithm. Measures it if that was not done before in this process.
-pub fn plan(algorithm: Algorithm) -> Plan {
+pub fn plan(algorithm: Algorithm) -> KernelPlan {
     with_family!(algorithm, F, _start => {
         let plan = F::plan();
-        Plan {
+        KernelPlan {
             kernels: plan.costs().map(|(name, lanes, row)| KernelCost { name, lanes, row }).collect(),
             single: F::single().kernel().name(),
             lanes: (1..=plan.width()).map(|lanes| plan.cover(lanes)).collect(),

@@ -7,9 +7,10 @@
 #[cfg(feature = "digest")]
 mod rustcrypto;
 
-use crate::batch::{Batch, head};
+use crate::batch::pool::Threads;
+use crate::batch::{fill, head, with_slices};
 use crate::running::{self, Prefix, Running};
-use crate::{Algorithm, OutputLength};
+use crate::{Algorithm, OutputLengthError};
 use manyhash_core::{Start, State};
 use std::{fmt, io};
 
@@ -71,7 +72,7 @@ macro_rules! typed {
                 }
 
                 /// The digests of many messages, in their order, computed on all cores.
-                pub fn digest_many<M: AsRef<[u8]> + Sync>(messages: &[M]) -> Vec<[u8; $bytes]> {
+                pub fn digest_many<M: AsRef<[u8]>>(messages: &[M]) -> Vec<[u8; $bytes]> {
                     let mut digests = vec![[0; $bytes]; messages.len()];
                     Self::fill(messages, &mut digests);
                     digests
@@ -81,18 +82,18 @@ macro_rules! typed {
                 ///
                 /// # Errors
                 /// If the slices differ in length; nothing is written then.
-                pub fn digest_many_into<M: AsRef<[u8]> + Sync>(
+                pub fn digest_many_into<M: AsRef<[u8]>>(
                     messages: &[M],
                     digests: &mut [[u8; $bytes]],
-                ) -> Result<(), OutputLength> {
-                    OutputLength::check(messages.len(), digests.len())?;
+                ) -> Result<(), OutputLengthError> {
+                    OutputLengthError::check(messages.len(), digests.len())?;
                     Self::fill(messages, digests);
                     Ok(())
                 }
 
-                fn fill<M: AsRef<[u8]> + Sync>(messages: &[M], digests: &mut [[u8; $bytes]]) {
-                    let (batch, prefix) = (Batch::new(Self::ALGORITHM), Prefix::none(Self::START));
-                    batch.fill::<manyhash_core::$family, M, _>(prefix, messages, digests, head);
+                fn fill<M: AsRef<[u8]>>(messages: &[M], digests: &mut [[u8; $bytes]]) {
+                    let prefix = Prefix::<manyhash_core::$family>::none(Self::START);
+                    with_slices(messages, |messages| fill(Threads::default(), prefix, messages, digests, head));
                 }
             }
 

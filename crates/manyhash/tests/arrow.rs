@@ -9,7 +9,7 @@ use arrow_array::{
 };
 use arrow_schema::DataType;
 use manyhash::arrow::{ArrayError, with_column};
-use manyhash::{Algorithm, Batch, Encoding, Hmac, Salt, digest};
+use manyhash::{Algorithm, Batch, Encoding, digest};
 use std::sync::Arc;
 
 /// Rows of every length to 200, some null, in ASCII so that they are strings too.
@@ -97,17 +97,15 @@ fn nulls_of_no_type() {
 fn tags_and_whatever_takes_a_column() {
     let rows = rows();
     let array = StringViewArray::from_iter(rows.iter().map(|row| row.as_deref()));
-    let hmac = Hmac::new(Algorithm::Sha256, "key");
-    let tags = hmac.authenticate_array(&array, Encoding::Binary).unwrap();
+    let hmac = Batch::new(Algorithm::Sha256).key("key");
+    let tags = hmac.digest_array(&array, Encoding::Binary).unwrap();
     let tags = tags.as_fixed_size_binary();
-    let salt = Salt { prefix: b"<", suffix: b">" };
-    let salted =
-        with_column(&array, |column| Batch::new(Algorithm::Md5).digest_column_salted(column, salt, Encoding::Binary))
-            .unwrap();
+    let salted = Batch::new(Algorithm::Md5).salt("<", ">");
+    let salted = with_column(&array, |column| salted.digest_column(column, Encoding::Binary)).unwrap();
     for (i, row) in rows.iter().enumerate() {
         assert_eq!(tags.is_null(i), row.is_none());
         if let Some(row) = row {
-            assert_eq!(tags.value(i), hmac.authenticate(row).as_bytes());
+            assert_eq!(tags.value(i), hmac.digest(row).as_bytes());
             let due = digest(Algorithm::Md5, format!("<{row}>"));
             assert_eq!(&salted[i * 16..][..16], due.as_bytes());
         }

@@ -1,6 +1,6 @@
 //! The digest as a value: text in and out, comparison, order.
 
-use manyhash::{Algorithm, Digest, DigestEncoding, digest};
+use manyhash::{Algorithm, Digest, DigestEncodingError, digest};
 use std::collections::HashSet;
 
 const ABC: &str = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
@@ -23,7 +23,7 @@ fn hexadecimal_in_either_case() {
 
 #[test]
 fn hexadecimal_of_every_length() {
-    for algorithm in Algorithm::ALL {
+    for algorithm in Algorithm::ALL.iter().copied() {
         let digest = digest(algorithm, "");
         assert_eq!(digest.as_bytes().len(), algorithm.digest_bytes());
         assert_eq!(digest.to_hex().len(), 2 * algorithm.digest_bytes());
@@ -43,10 +43,10 @@ fn what_is_no_hexadecimal() {
     let with_newline = format!("{ABC}\n");
     let prefixed = format!("0x{ABC}");
     for text in ["a", &ABC[1..], "zz", "0g", " ab", "ab ", "-1", "é", "a\0", &with_newline, &prefixed] {
-        assert_eq!(Digest::from_hex(text), Err(DigestEncoding::Hex), "{text:?}");
-        assert_eq!(text.parse::<Digest>(), Err(DigestEncoding::Hex), "{text:?}");
+        assert_eq!(Digest::from_hex(text), Err(DigestEncodingError::Hex), "{text:?}");
+        assert_eq!(text.parse::<Digest>(), Err(DigestEncodingError::Hex), "{text:?}");
     }
-    assert_eq!(Digest::from_hex([0xff, 0xfe]), Err(DigestEncoding::Hex));
+    assert_eq!(Digest::from_hex([0xff, 0xfe]), Err(DigestEncodingError::Hex));
 }
 
 #[test]
@@ -58,7 +58,7 @@ fn base64_with_padding() {
     }
     // Content-MD5 of no bytes, as S3 wants it.
     assert_eq!(digest(Algorithm::Md5, "").to_base64(), "1B2M2Y8AsgTpgAmY7PhCfg==");
-    for algorithm in Algorithm::ALL {
+    for algorithm in Algorithm::ALL.iter().copied() {
         let digest = digest(algorithm, "abc");
         assert_eq!(Digest::from_base64(digest.to_base64()), Ok(digest));
     }
@@ -68,7 +68,7 @@ fn base64_with_padding() {
 fn what_is_no_base64() {
     // Without padding, with too much, of the other alphabet, with white space, with bits that no encoder sets.
     for text in ["Zg", "Zg=", "Zg===", "Zm8", "Zm9v=", "-_-_", "Zm9v\n", " Zm9v", "Zh==", "Z", "===="] {
-        assert_eq!(Digest::from_base64(text), Err(DigestEncoding::Base64), "{text:?}");
+        assert_eq!(Digest::from_base64(text), Err(DigestEncodingError::Base64), "{text:?}");
     }
 }
 
@@ -76,19 +76,19 @@ fn what_is_no_base64() {
 fn longer_than_any_digest() {
     for length in [65, 66, 256, 256 + 32, 1000] {
         let bytes = vec![7; length];
-        assert_eq!(Digest::from_bytes(&bytes), Err(DigestEncoding::TooLong));
-        assert_eq!(Digest::from_hex("07".repeat(length)), Err(DigestEncoding::TooLong));
+        assert_eq!(Digest::from_bytes(&bytes), Err(DigestEncodingError::TooLong));
+        assert_eq!(Digest::from_hex("07".repeat(length)), Err(DigestEncodingError::TooLong));
     }
     // 66 bytes.
-    assert_eq!(Digest::from_base64("BwcH".repeat(22)), Err(DigestEncoding::TooLong));
+    assert_eq!(Digest::from_base64("BwcH".repeat(22)), Err(DigestEncodingError::TooLong));
     assert_eq!(Digest::from_hex("07".repeat(64)), Ok(of(&[7; 64])));
 }
 
 #[test]
 fn errors_say_what_is_wrong() {
-    assert_eq!(DigestEncoding::Hex.to_string(), "not a digest in hexadecimal");
-    assert_eq!(DigestEncoding::Base64.to_string(), "not a digest in base64");
-    assert_eq!(DigestEncoding::TooLong.to_string(), "longer than any digest: at most 64 bytes");
+    assert_eq!(DigestEncodingError::Hex.to_string(), "not a digest in hexadecimal");
+    assert_eq!(DigestEncodingError::Base64.to_string(), "not a digest in base64");
+    assert_eq!(DigestEncodingError::TooLong.to_string(), "longer than any digest: at most 64 bytes");
 }
 
 #[test]
@@ -127,7 +127,7 @@ fn ordered_as_bytes() {
 
 #[test]
 fn in_a_set() {
-    let set: HashSet<Digest> = Algorithm::ALL.into_iter().map(|algorithm| digest(algorithm, "abc")).collect();
+    let set: HashSet<Digest> = Algorithm::ALL.iter().copied().map(|algorithm| digest(algorithm, "abc")).collect();
     assert_eq!(set.len(), Algorithm::ALL.len());
     assert!(set.contains(&ABC.to_uppercase().parse().expect("hexadecimal")));
     assert!(!set.contains(&digest(Algorithm::Sha256, "abd")));

@@ -5,7 +5,7 @@ mod common;
 mod engines;
 
 use engines::{assert_idle, expected, noise};
-use manyhash::engine::{Builder, Digesting, Engine, JobError, State};
+use manyhash::engine::{Builder, Digesting, Engine, JobError, SlotState};
 use manyhash::{Algorithm, Digest};
 use std::future::Future;
 use std::pin::{Pin, pin};
@@ -21,7 +21,7 @@ fn engine() -> Engine {
 #[test]
 fn digests_are_right_at_all_lengths() {
     let engine = engine();
-    for algorithm in Algorithm::ALL {
+    for algorithm in Algorithm::ALL.iter().copied() {
         let messages: Vec<Vec<u8>> =
             (0..300).chain([4096, 65_535, 65_536, 1_000_001]).map(|length| noise(length, length)).collect();
         let expected: Vec<Digest> = messages.iter().map(|message| expected(algorithm, message)).collect();
@@ -358,7 +358,7 @@ fn what_is_hashed_at_once_is_counted_too() {
     assert_eq!(stats.jobs, 4);
     assert!(stats.inline > Duration::ZERO);
     // They hold nothing.
-    assert_eq!((stats.memory, stats.states[State::Free as usize].slots), (0, 1 << 24));
+    assert_eq!((stats.memory, stats.states[SlotState::Free as usize].slots), (0, 1 << 24));
 }
 
 #[test]
@@ -370,5 +370,5 @@ fn it_can_be_sent_about() {
     sent::<Builder>();
     sent::<Digesting<Algorithm>>();
     sent::<manyhash::engine::DigestingMany>();
-    sent::<manyhash::engine::Stream<[Algorithm; 2]>>();
+    sent::<manyhash::engine::HashStream<[Algorithm; 2]>>();
 }

@@ -6,7 +6,7 @@ mod engines;
 
 use engines::{assert_idle, expected, noise};
 use manyhash::Algorithm;
-use manyhash::engine::{Engine, Stream};
+use manyhash::engine::{Engine, HashStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
@@ -53,7 +53,7 @@ fn ten_thousand_streams_stay_within_the_bound() {
     let alive = Arc::new(AtomicUsize::new(0));
     let unaccepted = AtomicUsize::new(0);
     let most = AtomicUsize::new(0);
-    let send = async |number: usize, mut stream: Stream<Algorithm>| {
+    let send = async |number: usize, mut stream: HashStream<Algorithm>| {
         let (bytes, due) = &messages[usize::from(number.is_multiple_of(16))];
         for chunk in 0..CHUNKS {
             let slow = (number + chunk).is_multiple_of(16);

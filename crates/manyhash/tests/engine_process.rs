@@ -7,7 +7,7 @@ mod engines;
 
 use engines::{assert_idle, expected, noise};
 use manyhash::Algorithm::{Md5, Sha256};
-use manyhash::engine::{BuildError, Digesting, Engine, JobError, Stream};
+use manyhash::engine::{BuildError, Digesting, Engine, HashStream, JobError};
 use nix::sys::resource::{Resource, setrlimit};
 use nix::sys::wait::{WaitStatus, waitpid};
 use nix::unistd::{ForkResult, alarm, fork};
@@ -40,9 +40,9 @@ struct InHand {
     pending: Vec<Digesting<manyhash::Algorithm>>,
     /// Of the first of these.
     digest: manyhash::Digest,
-    begun: Stream<manyhash::Algorithm>,
-    unbegun: Stream<manyhash::Algorithm>,
-    short: Stream<manyhash::Algorithm>,
+    begun: HashStream<manyhash::Algorithm>,
+    unbegun: HashStream<manyhash::Algorithm>,
+    short: HashStream<manyhash::Algorithm>,
 }
 
 impl InHand {

@@ -5,7 +5,7 @@ mod common;
 mod engines;
 
 use engines::{assert_idle, expected, noise};
-use manyhash::engine::{Digesting, DigestingMany, Engine, Stream};
+use manyhash::engine::{Digesting, DigestingMany, Engine, HashStream};
 use manyhash::{Algorithm, Digest};
 use proptest::prelude::*;
 use proptest::sample::{Index, select, subsequence};
@@ -109,7 +109,7 @@ struct Caller {
 }
 
 struct Begun {
-    stream: Stream<Vec<Algorithm>>,
+    stream: HashStream<Vec<Algorithm>>,
     algorithms: Vec<Algorithm>,
     written: Vec<u8>,
 }

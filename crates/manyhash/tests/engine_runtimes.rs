@@ -6,7 +6,7 @@ mod engines;
 
 use engines::{assert_idle, expected, noise};
 use manyhash::Algorithm::{self, Md5, Sha256};
-use manyhash::engine::{Engine, JobError, State};
+use manyhash::engine::{Engine, JobError, SlotState};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -139,7 +139,7 @@ async fn what_times_out_leaves_nothing_behind() {
     let bytes = noise(2 << 20, 1);
     let waiting = Waiting { bytes: bytes.clone(), open: open.clone(), asked: false.into() };
     let in_hand = engine.digest(Md5, waiting);
-    while engine.stats().states[State::Hashing as usize].slots == 0 {
+    while engine.stats().states[SlotState::Hashing as usize].slots == 0 {
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
     let mut stream = engine.stream(Md5);

@@ -41,7 +41,7 @@ impl Message {
             (0..40).map(|i| i * 37).chain([4096, 5000, 16_384, 50_000, 65_536, 200_000, 1_000_000, 2_000_000]);
         let message = |length: usize| {
             let bytes = noise(length, length % 1000);
-            let digests = Algorithm::ALL.map(|algorithm| expected(algorithm, &bytes)).to_vec();
+            let digests = Algorithm::ALL.iter().map(|algorithm| expected(*algorithm, &bytes)).collect();
             Arc::new(Message { bytes, digests })
         };
         lengths.map(message).collect()

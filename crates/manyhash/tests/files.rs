@@ -4,7 +4,7 @@ mod common;
 
 use common::{bytes, reference};
 use manyhash::file::{Files, Source};
-use manyhash::{Algorithm, Function, digest_many};
+use manyhash::{Algorithm, HashFunction, digest_many};
 use std::io;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -44,7 +44,7 @@ fn check(algorithm: Algorithm, threads: usize, lengths: &[usize]) {
 fn lengths_around_blocks_and_chunks() {
     let chunk = 32 << 10;
     let edges = [0, 1, 55, 56, 63, 64, 65, 111, 112, 127, 128, 129, 1000, chunk - 1, chunk, chunk + 1, 3 * chunk + 5];
-    for algorithm in Algorithm::ALL {
+    for algorithm in Algorithm::ALL.iter().copied() {
         check(algorithm, 1, &edges);
         check(algorithm, 3, &edges);
     }
@@ -65,7 +65,7 @@ fn few_and_many_small_and_large() {
 #[test]
 fn several_functions_in_one_read() {
     let algorithms = [Algorithm::Sha256, Algorithm::Md5, Algorithm::Sha384, Algorithm::Sha224, Algorithm::Md5];
-    let functions = algorithms.map(Function::Lanes);
+    let functions = algorithms.map(HashFunction::Lanes);
     let lengths: Vec<usize> = (0..300).map(|i| if i % 97 == 3 { 200_000 + i } else { i * 13 % 5000 }).collect();
     let (_folder, files) = files(&lengths);
     for threads in [1, 3] {
@@ -176,7 +176,7 @@ fn nothing_is_read_after_the_end_of_it_all() {
 #[test]
 fn a_sink_that_takes_its_time_holds_up_no_other_worker() {
     let (_folder, files) = files(&[100; 10]);
-    let function = [Function::from(Algorithm::Md5)];
+    let function = [HashFunction::from(Algorithm::Md5)];
     let source = |i: usize| Source::Path(files[i % 10].0.clone());
     let digest = |i: usize| reference(Algorithm::Md5, &files[i % 10].1);
     // Those that may be done before the first has been taken.

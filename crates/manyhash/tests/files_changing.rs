@@ -4,7 +4,7 @@ mod common;
 
 use common::{bytes, reference};
 use manyhash::file::{Digested, Files, Source, Storage};
-use manyhash::{Algorithm, Digest, Function};
+use manyhash::{Algorithm, Digest, HashFunction};
 use std::fs::File;
 use std::io;
 use std::ops::ControlFlow;
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 
-const MD5: [Function; 1] = [Function::Lanes(Algorithm::Md5)];
+const MD5: [HashFunction; 1] = [HashFunction::Lanes(Algorithm::Md5)];
 
 /// Files that are read, and mapped where that can be.
 fn all_ways() -> Vec<Files<'static>> {

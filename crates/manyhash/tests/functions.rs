@@ -2,13 +2,13 @@
 #![cfg(feature = "others")]
 
 use manyhash::file::{Files, Source};
-use manyhash::{Algorithm, Blake2bLength, Function, Other};
+use manyhash::{Algorithm, Blake2bLength, HashFunction};
 use std::io::Write;
 use std::ops::ControlFlow;
 
 /// The digests of a file with this content, by name.
 fn digests(names: &[&str], content: &[u8]) -> Vec<String> {
-    let functions: Vec<Function> = names.iter().map(|name| name.parse().expect("a function")).collect();
+    let functions: Vec<HashFunction> = names.iter().map(|name| name.parse().expect("a function")).collect();
     let mut file = tempfile::NamedTempFile::new().expect("a temporary file");
     file.write_all(content).expect("a temporary file");
     let mut found = Vec::new();
@@ -91,16 +91,15 @@ fn a_long_file() {
 
 #[test]
 fn names() {
-    for name in Algorithm::ALL.map(Algorithm::name).into_iter().chain(Other::NAMES).chain(["blake2b-256", "blake2b-8"])
-    {
-        let function: Function = name.parse().expect("a function");
+    for name in HashFunction::all().map(HashFunction::name).chain(["blake2b-256", "blake2b-8"]) {
+        let function: HashFunction = name.parse().expect("a function");
         assert_eq!(function.to_string(), name);
         assert_eq!(name.to_uppercase().parse(), Ok(function));
     }
-    assert_eq!("blake2b-512".parse(), Ok(Function::Other(Other::Blake2b(Blake2bLength::MAX))));
-    assert_eq!("sha3_256".parse(), Ok(Function::from(Other::Sha3_256)));
+    assert_eq!("blake2b-512".parse(), Ok(HashFunction::Blake2b(Blake2bLength::MAX)));
+    assert_eq!("sha3_256".parse(), Ok(HashFunction::Sha3_256));
     for name in ["", "blake2b-0", "blake2b-12", "blake2b-520", "blake2b-", "blake4", "sha3"] {
-        let error = name.parse::<Function>().expect_err(name).to_string();
+        let error = name.parse::<HashFunction>().expect_err(name).to_string();
         assert!(
             error.contains("md5") && error.ends_with("sysv, blake2b-BITS with a multiple of 8 up to 512"),
             "{error}"

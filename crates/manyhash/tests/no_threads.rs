@@ -4,7 +4,7 @@
 #![cfg(target_os = "linux")]
 
 use manyhash::file::{Files, Source};
-use manyhash::{Algorithm, Function, digest, digest_many};
+use manyhash::{Algorithm, HashFunction, digest, digest_many};
 use std::env;
 use std::ops::ControlFlow;
 use std::process::Command;
@@ -38,7 +38,7 @@ fn alone() {
         (i, Source::Path(path))
     });
     let files: Vec<_> = files.collect();
-    let functions = [Algorithm::Md5].map(Function::Lanes);
+    let functions = [Algorithm::Md5].map(HashFunction::Lanes);
     let mut done = 0;
     Files::new(&functions).digest(files.into_iter(), |i, digested| {
         let digested = digested.expect("it is read");

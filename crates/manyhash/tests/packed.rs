@@ -4,8 +4,9 @@
 mod common;
 
 use common::{bytes, reference};
-use manyhash::{Algorithm, Batch, Digests, Md5, OutputLength, Sha1, Sha224, Sha256, Sha384, Sha512, Sha512_256};
+use manyhash::{Algorithm, Batch, Digests, Md5, OutputLengthError, Sha1, Sha224, Sha256, Sha384, Sha512, Sha512_256};
 use proptest::prelude::*;
+use std::num::NonZeroUsize;
 
 /// The digests by type, one after another.
 fn typed(algorithm: Algorithm, messages: &[&[u8]]) -> Vec<u8> {
@@ -23,7 +24,7 @@ fn typed(algorithm: Algorithm, messages: &[&[u8]]) -> Vec<u8> {
 
 /// Checks both forms of the call, and what is around the caller's bytes.
 fn check(algorithm: Algorithm, threads: usize, messages: &[&[u8]]) -> Digests {
-    let (batch, width) = (Batch::new(algorithm).threads(threads), algorithm.digest_bytes());
+    let (batch, width) = (Batch::new(algorithm).threads(NonZeroUsize::new(threads)), algorithm.digest_bytes());
     let digests = batch.digest_many_packed(messages);
     assert_eq!(digests.as_bytes(), typed(algorithm, messages), "{algorithm}, {} messages", messages.len());
     let by_name = batch.digest_many(messages);
@@ -41,7 +42,7 @@ fn check(algorithm: Algorithm, threads: usize, messages: &[&[u8]]) -> Digests {
 #[test]
 fn every_length_side_by_side() {
     let data = bytes(10 * 128);
-    for algorithm in Algorithm::ALL {
+    for algorithm in Algorithm::ALL.iter().copied() {
         // Past the longest that is hashed as a short one.
         let messages: Vec<_> =
             (0..=9 * algorithm.block_bytes() + 1).map(|length| &data[length % 7..][..length]).collect();
@@ -56,7 +57,7 @@ fn every_length_side_by_side() {
 #[test]
 fn every_count() {
     let data = bytes(4096);
-    for algorithm in Algorithm::ALL {
+    for algorithm in Algorithm::ALL.iter().copied() {
         for count in 0..=2 * 64 + 1 {
             for length in [16, 2100] {
                 check(algorithm, 1, &(0..count).map(|i| &data[i..i + length]).collect::<Vec<_>>());
@@ -68,7 +69,7 @@ fn every_count() {
 #[test]
 fn many_on_any_number_of_threads() {
     let data = bytes(70_000);
-    for algorithm in Algorithm::ALL {
+    for algorithm in Algorithm::ALL.iter().copied() {
         let messages: Vec<_> = (0..20_000).map(|i| &data[i * 37 % 60_000..][..i * i % 130]).collect();
         for threads in [0, 1, 2, 3] {
             check(algorithm, threads, &messages);
@@ -78,11 +79,11 @@ fn many_on_any_number_of_threads() {
 
 #[test]
 fn room_for_another_number_is_an_error_and_untouched() {
-    for algorithm in Algorithm::ALL {
+    for algorithm in Algorithm::ALL.iter().copied() {
         let width = algorithm.digest_bytes();
         for (room, digests) in [(0, 0), (2 * width, 2), (3 * width - 1, 2), (3 * width + 1, 4), (4 * width, 4)] {
             let mut bytes = vec![0xa5; room];
-            let error: OutputLength =
+            let error: OutputLengthError =
                 Batch::new(algorithm).digest_many_packed_into(&["a", "b", "c"], &mut bytes).unwrap_err();
             assert_eq!(error.to_string(), format!("3 messages, but room for {digests} digests"));
             assert!(bytes.iter().all(|byte| *byte == 0xa5), "{algorithm}");

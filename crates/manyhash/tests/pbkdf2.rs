@@ -78,7 +78,7 @@ fn due<M: Mac + KeyInit + Clone>(password: &[u8], salt: &[u8], iterations: u32, 
 
 #[test]
 fn any_number_of_passwords_and_lengths() {
-    for algorithm in Algorithm::ALL {
+    for algorithm in Algorithm::ALL.iter().copied() {
         let due = match algorithm {
             Algorithm::Md5 => due::<SimpleHmac<md5::Md5>>,
             Algorithm::Sha1 => due::<SimpleHmac<sha1::Sha1>>,

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{bytes, reference};
-use manyhash::{Algorithm, Md5, OutputLength, Sha1, Sha224, Sha256, Sha384, Sha512, Sha512_256};
+use manyhash::{Algorithm, Md5, OutputLengthError, Sha1, Sha224, Sha256, Sha384, Sha512, Sha512_256};
 use std::io::Write;
 
 /// The body once for each type, which it knows as `H`; checked to be all that there are.
@@ -12,7 +12,7 @@ macro_rules! each {
         each!($H in Md5 Sha1 Sha224 Sha256 Sha384 Sha512 Sha512_256 => $body)
     };
     ($H:ident in $($name:ident)* => $body:block) => {
-        assert_eq!([$($name::ALGORITHM),*], Algorithm::ALL);
+        assert_eq!([$($name::ALGORITHM),*], Algorithm::ALL[..]);
         $({
             type $H = $name;
             $body
@@ -66,7 +66,7 @@ fn output_of_another_length_is_an_error_and_untouched() {
         let before = H::digest("before");
         for room in [0, 2, 4] {
             let mut digests = vec![before; room];
-            let error: OutputLength = H::digest_many_into(&["a", "b", "c"], &mut digests).unwrap_err();
+            let error: OutputLengthError = H::digest_many_into(&["a", "b", "c"], &mut digests).unwrap_err();
             assert_eq!(error.to_string(), format!("3 messages, but room for {room} digests"));
             assert!(digests.iter().all(|digest| *digest == before));
         }

@@ -9,37 +9,37 @@ use std::process::ExitCode;
 /// Tools around hashing many messages at once.
 #[derive(Parser)]
 #[command(name = "manyhash", version)]
-struct Arguments {
+struct ManyhashArguments {
     #[command(subcommand)]
     tool: Tool,
 }
 
 #[derive(Subcommand)]
 enum Tool {
-    Completions(completions::Arguments),
-    Dups(dups::Arguments),
+    Completions(completions::CompletionsArguments),
+    Dups(dups::DupsArguments),
     #[cfg(unix)]
-    InstallLinks(links::Arguments),
-    Known(known::Arguments),
-    Man(manual::Arguments),
-    Manifest(manifest::Arguments),
-    Simulate(simulate::Arguments),
-    Speed(speed::Arguments),
+    InstallLinks(links::InstallLinksArguments),
+    Known(known::KnownArguments),
+    Man(manual::ManualArguments),
+    Manifest(manifest::ManifestArguments),
+    Simulate(simulate::SimulateArguments),
+    Speed(speed::SpeedArguments),
 }
 
 fn main() -> ExitCode {
     // What this program and its sibling take, for whoever writes about it.
-    let programs = || [Arguments::command(), manysum::command()];
+    let programs = || [ManyhashArguments::command(), manysum::command()];
     match arguments::parse() {
-        Ok(Arguments { tool: Tool::Completions(arguments) }) => completions::main(arguments, programs()),
-        Ok(Arguments { tool: Tool::Dups(arguments) }) => dups::main(arguments),
+        Ok(ManyhashArguments { tool: Tool::Completions(arguments) }) => completions::main(arguments, programs()),
+        Ok(ManyhashArguments { tool: Tool::Dups(arguments) }) => dups::main(arguments),
         #[cfg(unix)]
-        Ok(Arguments { tool: Tool::InstallLinks(arguments) }) => links::main(arguments),
-        Ok(Arguments { tool: Tool::Known(arguments) }) => known::main(arguments),
-        Ok(Arguments { tool: Tool::Man(arguments) }) => manual::main(arguments, programs()),
-        Ok(Arguments { tool: Tool::Manifest(arguments) }) => manifest::main(arguments),
-        Ok(Arguments { tool: Tool::Simulate(arguments) }) => simulate::main(arguments),
-        Ok(Arguments { tool: Tool::Speed(arguments) }) => speed::main(arguments),
+        Ok(ManyhashArguments { tool: Tool::InstallLinks(arguments) }) => links::main(arguments),
+        Ok(ManyhashArguments { tool: Tool::Known(arguments) }) => known::main(arguments),
+        Ok(ManyhashArguments { tool: Tool::Man(arguments) }) => manual::main(arguments, programs()),
+        Ok(ManyhashArguments { tool: Tool::Manifest(arguments) }) => manifest::main(arguments),
+        Ok(ManyhashArguments { tool: Tool::Simulate(arguments) }) => simulate::main(arguments),
+        Ok(ManyhashArguments { tool: Tool::Speed(arguments) }) => speed::main(arguments),
         Err(status) => status,
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{Cache, Reader, Stamp};
 use manyhash::file::Source;
-use manyhash::{Digest, Function};
+use manyhash::{Digest, HashFunction};
 
 /// Look-ups after which a reader is replaced: for as long as one is there, the file of the cache grows.
 const LOOKUPS: usize = 1024;
@@ -10,13 +10,13 @@ const LOOKUPS: usize = 1024;
 /// Looks files up one after another, over any time.
 pub(crate) struct Lookups<'a> {
     cache: &'a Cache,
-    functions: &'a [Function],
+    functions: &'a [HashFunction],
     reader: Reader<'a>,
     left: usize,
 }
 
 impl<'a> Lookups<'a> {
-    pub(crate) fn new(cache: &'a Cache, functions: &'a [Function]) -> Self {
+    pub(crate) fn new(cache: &'a Cache, functions: &'a [HashFunction]) -> Self {
         Lookups { cache, functions, reader: cache.reader(functions), left: LOOKUPS }
     }
 

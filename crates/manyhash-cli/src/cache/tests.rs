@@ -9,14 +9,14 @@ use super::systems::FileSystems;
 use super::writer::Pace;
 use super::{Cache, CacheError};
 use manyhash::file::{Files, Source};
-use manyhash::{Algorithm, Digest, Function, Other};
+use manyhash::{Algorithm, Digest, HashFunction};
 use std::fs;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tempfile::TempDir;
 
-const FUNCTIONS: [Function; 2] = [Function::Lanes(Algorithm::Md5), Function::Other(Other::Blake3)];
+const FUNCTIONS: [HashFunction; 2] = [HashFunction::Lanes(Algorithm::Md5), HashFunction::Blake3];
 
 /// Commits all the time.
 const HASTE: Pace = Pace { files: 50, delay: Duration::from_millis(1) };

@@ -26,17 +26,17 @@ impl Pace {
 const MOST: usize = 1 << 18;
 
 /// A database, and what waits to be written to it.
-pub(super) struct Shared {
+pub(super) struct SharedStore {
     pub(super) store: Store,
     pace: Pace,
-    state: Mutex<State>,
+    state: Mutex<Unwritten>,
     changed: Condvar,
     /// Whether something failed: nothing is looked up or stored from then on.
     failed: AtomicBool,
 }
 
 #[derive(Default)]
-struct State {
+struct Unwritten {
     waiting: Vec<(Stamp, Vec<u8>)>,
     /// Those that there was no room for.
     left_out: usize,
@@ -45,10 +45,10 @@ struct State {
     error: Option<CacheError>,
 }
 
-impl Shared {
+impl SharedStore {
     pub(super) fn new(store: Store, pace: Pace) -> Self {
         let (state, changed, failed) = (Mutex::default(), Condvar::new(), AtomicBool::new(false));
-        Shared { store, pace, state, changed, failed }
+        SharedStore { store, pace, state, changed, failed }
     }
 
     pub(super) fn store(&self, file: Stamp, record: Vec<u8>) {
@@ -105,7 +105,7 @@ impl Shared {
     pub(super) fn commit(&self) {
         let mut writable = None;
         loop {
-            let more = |state: &mut State| !state.ending && state.waiting.len() < self.pace.files;
+            let more = |state: &mut Unwritten| !state.ending && state.waiting.len() < self.pace.files;
             let state = self.lock();
             let state = self
                 .changed
@@ -130,7 +130,7 @@ impl Shared {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, Unwritten> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -6,15 +6,14 @@
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, Command};
 use clap_complete::Shell;
-use manyhash::{Algorithm, Other};
+use manyhash::{Algorithm, HashFunction};
 
 /// The names that an argument takes, if it takes those of algorithms.
 fn names(argument: &Arg) -> Option<Vec<&'static str>> {
-    let lanes = Algorithm::ALL.map(Algorithm::name);
     match argument.get_id().as_str() {
-        "algorithm" => Some(lanes.into_iter().chain(Other::NAMES).collect()),
+        "algorithm" => Some(HashFunction::all().map(HashFunction::name).collect()),
         // Of the tools that are about lanes.
-        "algorithms" | "hash" => Some(lanes.to_vec()),
+        "algorithms" | "hash" => Some(Algorithm::ALL.iter().map(|algorithm| algorithm.name()).collect()),
         _ => None,
     }
 }

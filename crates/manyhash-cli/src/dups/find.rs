@@ -11,7 +11,7 @@ use crate::progress::Progress;
 use crate::reading::Reading;
 use crate::threads::on_all_cores;
 use manyhash::file::Source;
-use manyhash::{Algorithm, Digest, Function};
+use manyhash::{Algorithm, Digest, HashFunction};
 use rayon::prelude::*;
 use std::collections::HashMap;
 use std::fs::File;
@@ -27,7 +27,7 @@ const END: usize = 4096;
 #[derive(Debug)]
 pub(super) struct Group {
     pub(super) size: u64,
-    pub(super) function: Function,
+    pub(super) function: HashFunction,
     pub(super) digest: Digest,
     /// Two or more, in the order of the scan.
     pub(super) files: Vec<Candidate>,
@@ -54,7 +54,7 @@ impl Group {
 
 /// How files are compared.
 pub(super) struct Search<'a> {
-    pub(super) function: Function,
+    pub(super) function: HashFunction,
     pub(super) reading: Reading,
     pub(super) cache: Option<&'a Cache>,
 }
@@ -166,10 +166,10 @@ mod tests {
     use crate::cache::{Cache, Stamp};
     use crate::dups::scan::scan;
     use crate::reading::Reading;
-    use manyhash::{Algorithm, Digest, Function};
+    use manyhash::{Algorithm, Digest, HashFunction};
     use std::time::Duration;
 
-    const FUNCTION: Function = Function::Lanes(Algorithm::Sha1);
+    const FUNCTION: HashFunction = HashFunction::Lanes(Algorithm::Sha1);
 
     #[test]
     fn what_the_cache_knows_is_not_read() {

@@ -73,7 +73,7 @@ pub(super) fn ask(console: &mut Console, groups: &[Group], replacement: Replacem
 }
 
 /// What came of a duplicate.
-enum Outcome {
+enum DuplicateOutcome {
     Done,
     /// It shares all blocks already.
     Already,
@@ -99,9 +99,9 @@ pub(super) fn replace(console: &mut Console, groups: &[Group], replacement: Repl
                 break;
             }
             match replace_one(&mut anchors, duplicate, replacement, stop) {
-                Ok(Outcome::Done) => done += 1,
-                Ok(Outcome::Already) => {}
-                Ok(Outcome::Left(why)) => {
+                Ok(DuplicateOutcome::Done) => done += 1,
+                Ok(DuplicateOutcome::Already) => {}
+                Ok(DuplicateOutcome::Left(why)) => {
                     console.about(name::bytes(duplicate.path.as_os_str()), &why);
                     left += 1;
                 }
@@ -123,16 +123,16 @@ fn replace_one(
     duplicate: &Candidate,
     replacement: Replacement,
     stop: &Stop,
-) -> io::Result<Outcome> {
+) -> io::Result<DuplicateOutcome> {
     let mut names: Vec<PathBuf> = duplicate.names().cloned().collect();
     if matches!(replacement, Replacement::Nothing) {
-        return settle(&anchors[0].path, &mut names, &duplicate.identity, &Delete, stop).map(|()| Outcome::Done);
+        return settle(&anchors[0].path, &mut names, &duplicate.identity, &Delete, stop).map(|()| DuplicateOutcome::Done);
     }
     let mut own = Anchor::new(&duplicate.path, replacement)?;
     let mut why = None;
     for anchor in anchors.iter_mut() {
         let outcome = match replacement {
-            Replacement::Reflink if blocks::are_shared(&anchor.path, &duplicate.path) => return Ok(Outcome::Already),
+            Replacement::Reflink if blocks::are_shared(&anchor.path, &duplicate.path) => return Ok(DuplicateOutcome::Already),
             Replacement::HardLink { ignore_attributes } => match anchor.obstacle(&own) {
                 Some(obstacle) => Err(obstacle),
                 None => {
@@ -144,7 +144,7 @@ fn replace_one(
             _ => anchor.judge(share_all(&anchor.path, duplicate, stop))?,
         };
         match outcome {
-            Ok(()) => return Ok(Outcome::Done),
+            Ok(()) => return Ok(DuplicateOutcome::Done),
             Err(obstacle) => why = why.or(Some(obstacle)),
         }
     }
@@ -155,5 +155,5 @@ fn replace_one(
         own.path = name;
     }
     anchors.push(own);
-    Ok(Outcome::Left(why.unwrap_or_default()))
+    Ok(DuplicateOutcome::Left(why.unwrap_or_default()))
 }

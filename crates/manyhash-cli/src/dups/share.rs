@@ -7,7 +7,7 @@ use super::scan::Candidate;
 use super::settle::differs;
 use super::stop::Stop;
 use super::version::{Opened, Version, changed};
-use manyhash_dedupe::{Shared, share};
+use manyhash_dedupe::{ShareResult, share};
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
@@ -26,9 +26,9 @@ pub(super) fn share_all(kept: &Path, duplicate: &Candidate, stop: &Stop) -> io::
         stop.check()?;
         let length = STEP.min(there.size - offset);
         offset += match share(&first.file, &other.file, offset, length).map_err(explained)? {
-            Shared::Bytes(0) => return Err(io::Error::other(format!("shares no blocks from byte {offset} on"))),
-            Shared::Bytes(bytes) => bytes,
-            Shared::Differ => return Err(differs()),
+            ShareResult::Bytes(0) => return Err(io::Error::other(format!("shares no blocks from byte {offset} on"))),
+            ShareResult::Bytes(bytes) => bytes,
+            ShareResult::Differ => return Err(differs()),
         };
     }
     Ok(())

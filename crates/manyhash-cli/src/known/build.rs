@@ -10,7 +10,7 @@ use crate::quote::quote;
 use crate::whole_file::WholeFile;
 use crate::{name, standard};
 use indicatif::DecimalBytes;
-use manyhash::Function;
+use manyhash::HashFunction;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
@@ -27,7 +27,7 @@ const LONGEST: u64 = 1 << 16;
 ///
 /// The set is written whole or not at all. The exit status is 0 if it was, else 1.
 #[derive(clap::Args)]
-pub(super) struct Arguments {
+pub(super) struct BuildSetArguments {
     #[arg(value_name = "LIST", required = true)]
     lists: Vec<OsString>,
 
@@ -38,7 +38,7 @@ pub(super) struct Arguments {
     /// The hash function whose digests are taken [default: that of the first digest, by its tag, the name of its column or
     /// of its list (x.blake3, B3SUMS), or else its length, which is said; then those of another are an error]
     #[arg(short, long)]
-    algorithm: Option<Function>,
+    algorithm: Option<HashFunction>,
 
     /// Fail for lines that cannot be read
     #[arg(long)]
@@ -53,7 +53,7 @@ pub(super) struct Arguments {
 ///
 /// # Errors
 /// None: nothing goes to standard output.
-pub(super) fn run(console: &mut Console, arguments: &Arguments) -> io::Result<bool> {
+pub(super) fn run(console: &mut Console, arguments: &BuildSetArguments) -> io::Result<bool> {
     let about_output = |console: &mut Console, error| {
         console.file_error(name::bytes(arguments.output.as_os_str()), &error);
         Ok(false)
@@ -101,7 +101,7 @@ pub(super) fn run(console: &mut Console, arguments: &Arguments) -> io::Result<bo
     Ok(true)
 }
 
-fn of(function: Option<Function>) -> String {
+fn of(function: Option<HashFunction>) -> String {
     function.map_or(String::new(), |function| format!(" of {function}"))
 }
 
@@ -121,7 +121,7 @@ impl Gathered {
     fn gather(
         &mut self,
         console: &mut Console,
-        arguments: &Arguments,
+        arguments: &BuildSetArguments,
         list: &OsStr,
         shown: &OsStr,
     ) -> Result<(), String> {

@@ -25,7 +25,7 @@ use std::path::PathBuf;
 ///
 /// The exit status is 0 if all files could be read, whatever they are; else 1.
 #[derive(clap::Args)]
-pub(super) struct Arguments {
+pub(super) struct MatchArguments {
     /// What `manyhash known build` wrote
     #[arg(value_name = "SET")]
     set: PathBuf,
@@ -59,7 +59,7 @@ pub(super) struct Arguments {
 ///
 /// # Errors
 /// If a line cannot be written.
-pub(super) fn run(console: &mut Console, arguments: &Arguments) -> io::Result<bool> {
+pub(super) fn run(console: &mut Console, arguments: &MatchArguments) -> io::Result<bool> {
     if let Err(error) = manyhash::backend() {
         console.message(error.to_string());
         return Ok(false);
@@ -144,7 +144,7 @@ impl Status {
     }
 }
 
-impl Arguments {
+impl MatchArguments {
     /// Whether there is a line for such a file.
     fn wants(&self, status: Status) -> bool {
         match status {

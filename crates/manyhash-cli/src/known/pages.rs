@@ -16,7 +16,7 @@
 //! XXH3 of those before them, with the number of the page as its seed.
 
 use super::layout::{LINE, Layout, Line, Lines, Sorted};
-use manyhash::Function;
+use manyhash::HashFunction;
 use std::io::{self, Read};
 use thiserror::Error;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
@@ -69,7 +69,7 @@ pub(super) enum SetError {
 /// What the first page says.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Header {
-    pub(super) function: Function,
+    pub(super) function: HashFunction,
     /// Digests.
     pub(super) count: u64,
     /// By their number.
@@ -103,7 +103,7 @@ impl Header {
         }
         check(page, 0)?;
         let name = page[64..64 + NAME].split(|&byte| byte == 0).next().unwrap_or_default();
-        let function = str::from_utf8(name).ok().and_then(|name| name.parse::<Function>().ok());
+        let function = str::from_utf8(name).ok().and_then(|name| name.parse::<HashFunction>().ok());
         let function = function.filter(|function| function.digest_bytes() == width).ok_or(SetError::Header)?;
         let header = Header { function, layout: Layout::new(width, number(32)), count: number(32), pages: number(40) };
         let expected = header.pages.saturating_add(1).saturating_mul(PAGE as u64);
@@ -146,7 +146,7 @@ pub(super) struct Writer<'a> {
 
 impl<'a> Writer<'a> {
     /// The file of a set of digests that are a function's.
-    pub(super) fn new(function: Function, digests: Sorted<'a>) -> Self {
+    pub(super) fn new(function: HashFunction, digests: Sorted<'a>) -> Self {
         let layout = Layout::new(function.digest_bytes(), digests.len() as u64);
         let lines = layout.lines(digests);
         // How many lines there are is known when all were laid out: it is quicker to do that twice than to keep them.

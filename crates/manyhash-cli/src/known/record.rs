@@ -11,7 +11,7 @@
 //! lists of the NSRL, and to such a reader all lines up to the next of them are one field.
 
 use crate::lists::bare;
-use manyhash::Function;
+use manyhash::HashFunction;
 use std::cmp::Reverse;
 use std::ffi::OsStr;
 use std::iter;
@@ -26,17 +26,17 @@ pub(super) enum Record<'a> {
     /// Nothing that can be read.
     Unreadable,
     /// A digest of another function.
-    Foreign(Function),
+    Foreign(HashFunction),
 }
 
 /// Reads the lines of lists.
 pub(super) struct Reader {
     /// What digests are of: as soon as that is known.
-    function: Option<Function>,
+    function: Option<HashFunction>,
     /// Which column they are in, where the list names columns, if there is one for them.
     columns: Option<Option<usize>>,
     /// Whose digests bare digits are, by the name of the list.
-    named: Option<Function>,
+    named: Option<HashFunction>,
     /// Whether the function was asked for, so that names of lists do not count.
     is_asked_for: bool,
     is_guess: bool,
@@ -44,12 +44,12 @@ pub(super) struct Reader {
 
 impl Reader {
     /// For this function, or else the one that the first line is of.
-    pub(super) fn new(function: Option<Function>) -> Self {
+    pub(super) fn new(function: Option<HashFunction>) -> Self {
         Reader { function, columns: None, named: None, is_asked_for: function.is_some(), is_guess: false }
     }
 
     /// What digests are of, if that is known.
-    pub(super) fn function(&self) -> Option<Function> {
+    pub(super) fn function(&self) -> Option<HashFunction> {
         self.function
     }
 
@@ -92,7 +92,7 @@ impl Reader {
 
     /// Takes a line for one that names columns, if any of them is of digests.
     fn name_columns(&mut self, line: &[u8]) -> Option<Record<'static>> {
-        let named = |field: &[u8]| str::from_utf8(field).ok().and_then(|name| name.parse::<Function>().ok());
+        let named = |field: &[u8]| str::from_utf8(field).ok().and_then(|name| name.parse::<HashFunction>().ok());
         let columns = || fields(line).map(named).enumerate().filter_map(|(at, function)| Some((at, function?)));
         // Of several, the longest digests are the ones that fewest files have by chance or by design.
         let (_, longest) = columns().min_by_key(|(_, function)| Reverse(function.digest_bytes()))?;
@@ -103,11 +103,11 @@ impl Reader {
     }
 
     /// The digest of these digits, by a list that says what it is of, or does not.
-    fn digest<'a>(&mut self, digits: &'a [u8], tag: Option<Function>) -> Record<'a> {
+    fn digest<'a>(&mut self, digits: &'a [u8], tag: Option<HashFunction>) -> Record<'a> {
         if !digits.iter().all(u8::is_ascii_hexdigit) {
             return Record::Unreadable;
         }
-        let fits = |function: Function| digits.len() == 2 * function.digest_bytes();
+        let fits = |function: HashFunction| digits.len() == 2 * function.digest_bytes();
         let function = match (tag.or_else(|| bare::told(self.named, digits.len())), self.function) {
             (Some(told), _) => Some(told),
             // Functions with digests of the same length are told apart by nothing else.
@@ -130,7 +130,7 @@ impl Reader {
 }
 
 /// The function and the digits of a line with a tag.
-fn tagged(line: &[u8]) -> Option<(Function, &[u8])> {
+fn tagged(line: &[u8]) -> Option<(HashFunction, &[u8])> {
     let line = line.strip_prefix(b"\\").unwrap_or(line);
     let tag = line[..line.iter().position(|&byte| byte == b'(')?].trim_ascii_end();
     let function = str::from_utf8(tag).ok()?.parse().ok()?;
@@ -172,7 +172,7 @@ mod tests {
     const SHA1: &str = "DA39A3EE5E6B4B0D3255BFEF95601890AFD80709";
     const SHA256: &str = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 
-    fn function(name: &str) -> Function {
+    fn function(name: &str) -> HashFunction {
         name.parse().expect("a function")
     }
 

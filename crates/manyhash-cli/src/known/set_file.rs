@@ -7,7 +7,7 @@
 use super::layout::Line;
 use super::pages::{self, Header, LINES, PAGE, Page, SetError};
 use super::set::Set;
-use manyhash::{Digest, Function};
+use manyhash::{Digest, HashFunction};
 use std::fs::File;
 use std::io::{BufReader, ErrorKind, Read, Seek, SeekFrom};
 use std::path::Path;
@@ -53,7 +53,7 @@ impl SetFile {
     }
 
     /// What its digests are of.
-    pub(super) fn function(&self) -> Function {
+    pub(super) fn function(&self) -> HashFunction {
         self.header.function
     }
 

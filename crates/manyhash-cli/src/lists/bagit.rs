@@ -7,7 +7,7 @@
 
 use super::line::skip_white;
 use super::{Entry, digest, split_hex};
-use manyhash::{Algorithm, Function, Other};
+use manyhash::HashFunction;
 use std::ffi::OsStr;
 use std::path::Path;
 
@@ -15,20 +15,19 @@ use std::path::Path;
 const ESCAPES: [(&[u8; 3], u8); 3] = [(b"%0A", b'\n'), (b"%0D", b'\r'), (b"%25", b'%')];
 
 /// Whose digests are in a list of this name; none if it is no manifest's.
-pub fn function(list: &OsStr) -> Option<Function> {
+pub fn function(list: &OsStr) -> Option<HashFunction> {
     let name = Path::new(list).file_name()?.to_str()?;
     let name = name.strip_prefix("tag").unwrap_or(name);
     let algorithm = name.strip_prefix("manifest-")?.strip_suffix(".txt")?;
-    let names = Algorithm::ALL.map(Algorithm::name).into_iter().chain(Other::NAMES);
     // Section 2.4: in lower case, without what is neither letter nor digit. Not all who write bags know.
-    match names.into_iter().find(|name| short(name) == algorithm) {
-        Some(name) => name.parse().ok(),
+    match HashFunction::all().find(|function| short(function.name()) == algorithm) {
+        Some(function) => Some(function),
         None => algorithm.parse().or_else(|_| algorithm.replacen("blake2b", "blake2b-", 1).parse()).ok(),
     }
 }
 
 /// The name of the manifest with digests of this function.
-pub fn manifest(function: Function) -> String {
+pub fn manifest(function: HashFunction) -> String {
     format!("manifest-{}.txt", short(&function.to_string()))
 }
 
@@ -39,7 +38,7 @@ fn short(name: &str) -> String {
 
 /// What a line says; none if it is improperly formatted, or its name leads out of the bag. Whether the bag has a file of
 /// some name is asked where a name may be meant as it is.
-pub fn entry(function: Function, line: &[u8], is_there: impl Fn(&[u8]) -> bool) -> Option<Entry> {
+pub fn entry(function: HashFunction, line: &[u8], is_there: impl Fn(&[u8]) -> bool) -> Option<Entry> {
     let (hex, rest) = split_hex(line);
     let digest = digest(function, hex)?;
     let (b' ' | b'\t', listed) = rest.split_first()? else { return None };
@@ -91,6 +90,7 @@ fn is_name(name: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use manyhash::Algorithm;
 
     #[test]
     fn names_of_manifests() {

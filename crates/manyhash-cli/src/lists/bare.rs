@@ -4,39 +4,37 @@
 //! digits is all there is to go by, and the function a guess.
 
 use super::cksum::is_legacy;
-use manyhash::{Algorithm, Blake2bLength, Function, Other};
+use manyhash::{Algorithm, Blake2bLength, HashFunction};
 use std::ffi::OsStr;
 use std::path::Path;
 
 /// The function of so many digits in a list that is named after a function, or is not; none if nothing fits.
-pub(crate) fn function(named: Option<Function>, digits: usize) -> Option<Function> {
+pub(crate) fn function(named: Option<HashFunction>, digits: usize) -> Option<HashFunction> {
     told(named, digits).or_else(|| guess(digits))
 }
 
 /// The function that the name of a list says, if it has so many digits.
-pub(crate) fn told(named: Option<Function>, digits: usize) -> Option<Function> {
+pub(crate) fn told(named: Option<HashFunction>, digits: usize) -> Option<HashFunction> {
     match named? {
         // Digests of all its lengths go by the one name.
-        Function::Other(Other::Blake2b(_)) => Some(Other::Blake2b(Blake2bLength::of_bits(4 * digits)?).into()),
+        HashFunction::Blake2b(_) => Some(HashFunction::Blake2b(Blake2bLength::of_bits(4 * digits)?)),
         named => Some(named).filter(|function| 2 * function.digest_bytes() == digits),
     }
 }
 
 /// The function that so many digits are taken for where nothing says whose they are: of those with lanes here, the one
 /// that is in use the most.
-pub(crate) fn guess(digits: usize) -> Option<Function> {
+pub(crate) fn guess(digits: usize) -> Option<HashFunction> {
     use Algorithm::{Md5, Sha1, Sha224, Sha256, Sha384, Sha512};
-    let usual = [Sha256, Md5, Sha1, Sha224, Sha384, Sha512].map(Function::Lanes);
+    let usual = [Sha256, Md5, Sha1, Sha224, Sha384, Sha512].map(HashFunction::Lanes);
     usual.into_iter().find(|function| 2 * function.digest_bytes() == digits)
 }
 
 /// The other functions with digests as long as those of this one.
-pub(crate) fn as_long(function: Function) -> Vec<Function> {
+pub(crate) fn as_long(function: HashFunction) -> Vec<HashFunction> {
     let bytes = function.digest_bytes();
-    let lanes = Algorithm::ALL.map(Function::Lanes).into_iter();
-    let others = Other::NAMES.into_iter().filter_map(|name| name.parse().ok());
-    let blake2b = Blake2bLength::of_bits(8 * bytes).map(|bits| Function::Other(Other::Blake2b(bits)));
-    let mut functions: Vec<Function> = lanes.chain(others).chain(blake2b).collect();
+    let blake2b = Blake2bLength::of_bits(8 * bytes).map(HashFunction::Blake2b);
+    let mut functions: Vec<HashFunction> = HashFunction::all().chain(blake2b).collect();
     functions.retain(|other| other.digest_bytes() == bytes && *other != function && !is_legacy(*other));
     functions.sort_unstable();
     functions.dedup();
@@ -44,14 +42,14 @@ pub(crate) fn as_long(function: Function) -> Vec<Function> {
 }
 
 /// The function that a list of this name is of; none if its name says nothing.
-pub(crate) fn named(list: &OsStr) -> Option<Function> {
+pub(crate) fn named(list: &OsStr) -> Option<HashFunction> {
     let name = Path::new(list).file_name()?.to_str()?.to_ascii_lowercase();
     let name = name.strip_suffix(".txt").unwrap_or(&name);
     let word = name.rsplit_once('.').map_or(name, |(_, extension)| extension);
     let word = word.strip_suffix("sums").or_else(|| word.strip_suffix("sum")).unwrap_or(word);
     let function = match word {
-        "b2" => Some(Other::Blake2b(Blake2bLength::MAX).into()),
-        "b3" => Some(Other::Blake3.into()),
+        "b2" => Some(HashFunction::Blake2b(Blake2bLength::MAX)),
+        "b3" => Some(HashFunction::Blake3),
         word => word.parse().ok(),
     };
     function.filter(|function| !is_legacy(*function))

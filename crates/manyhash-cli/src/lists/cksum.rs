@@ -1,29 +1,29 @@
 //! What `cksum` has beside other tools: functions by name and by tag, sums of old, and base64.
 
 use super::line::tag;
-use manyhash::{Algorithm, Blake2bLength, Function, Other};
+use manyhash::{Algorithm, Blake2bLength, HashFunction};
 
 /// The functions that `cksum` has, in its order.
-pub(crate) const CKSUM: [Function; 11] = [
-    Function::Other(Other::Bsd),
-    Function::Other(Other::Sysv),
-    Function::Other(Other::Crc),
-    Function::Lanes(Algorithm::Md5),
-    Function::Lanes(Algorithm::Sha1),
-    Function::Lanes(Algorithm::Sha224),
-    Function::Lanes(Algorithm::Sha256),
-    Function::Lanes(Algorithm::Sha384),
-    Function::Lanes(Algorithm::Sha512),
-    Function::Other(Other::Blake2b(Blake2bLength::MAX)),
-    Function::Other(Other::Sm3),
+pub(crate) const CKSUM: [HashFunction; 11] = [
+    HashFunction::Bsd,
+    HashFunction::Sysv,
+    HashFunction::Crc,
+    HashFunction::Lanes(Algorithm::Md5),
+    HashFunction::Lanes(Algorithm::Sha1),
+    HashFunction::Lanes(Algorithm::Sha224),
+    HashFunction::Lanes(Algorithm::Sha256),
+    HashFunction::Lanes(Algorithm::Sha384),
+    HashFunction::Lanes(Algorithm::Sha512),
+    HashFunction::Blake2b(Blake2bLength::MAX),
+    HashFunction::Sm3,
 ];
 
 /// `crc32b`, which `cksum` of coreutils 9.6 prints as the sums of old.
-pub(crate) const CRC32B: Function = Function::Other(Other::Crc32);
+pub(crate) const CRC32B: HashFunction = HashFunction::Crc32;
 
 /// Whether a function is one of the sums of old, whose lines have no digest and no escapes.
-pub(crate) fn is_legacy(function: Function) -> bool {
-    matches!(function, Function::Other(Other::Crc | Other::Bsd | Other::Sysv))
+pub(crate) fn is_legacy(function: HashFunction) -> bool {
+    matches!(function, HashFunction::Crc | HashFunction::Bsd | HashFunction::Sysv)
 }
 
 /// Functions that `cksum` of coreutils 9.8 has under one name, told apart by their length.
@@ -39,11 +39,13 @@ impl Family {
     const ALL: [Family; 2] = [Family::Sha2, Family::Sha3];
 
     /// Those of 224, 256, 384 and 512 bits.
-    pub(crate) fn functions(self) -> [Function; 4] {
+    pub(crate) fn functions(self) -> [HashFunction; 4] {
         use Algorithm::{Sha224, Sha256, Sha384, Sha512};
         match self {
-            Family::Sha2 => [Sha224, Sha256, Sha384, Sha512].map(Function::Lanes),
-            Family::Sha3 => [Other::Sha3_224, Other::Sha3_256, Other::Sha3_384, Other::Sha3_512].map(Function::Other),
+            Family::Sha2 => [Sha224, Sha256, Sha384, Sha512].map(HashFunction::Lanes),
+            Family::Sha3 => {
+                [HashFunction::Sha3_224, HashFunction::Sha3_256, HashFunction::Sha3_384, HashFunction::Sha3_512]
+            }
         }
     }
 
@@ -63,7 +65,7 @@ impl Family {
 
 /// The function that `cksum` takes the tag of a line for, and the tag, without the length that follows it where that says
 /// no more. The sums of old are not checked. SHA-2 may have the tags that OpenSSL writes.
-pub(super) fn tagged_function(line: &[u8]) -> Option<(Function, String)> {
+pub(super) fn tagged_function(line: &[u8]) -> Option<(HashFunction, String)> {
     let end = line.iter().position(|byte| matches!(byte, b' ' | b'\t' | b'(')).unwrap_or(line.len());
     let functions =
         CKSUM.into_iter().filter(|function| !is_legacy(*function)).map(|function| (function, tag(function)));

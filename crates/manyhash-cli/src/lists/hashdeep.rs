@@ -11,7 +11,7 @@
 //! it is escaped. A carriage return at its end belongs to it, unless the first line ends in one too.
 
 use super::{Entry, digest};
-use manyhash::Function;
+use manyhash::HashFunction;
 
 /// The first line.
 pub const FIRST: &[u8] = b"%%%% HASHDEEP-1.0";
@@ -26,7 +26,7 @@ pub struct Columns(Vec<Column>);
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Column {
     Size,
-    Digest(Function),
+    Digest(HashFunction),
     /// Of a function that is not known here, such as Tiger.
     Unknown,
 }
@@ -44,13 +44,13 @@ impl Columns {
     }
 
     /// The functions whose digests the columns have.
-    pub(super) fn functions(&self) -> Vec<Function> {
+    pub(super) fn functions(&self) -> Vec<HashFunction> {
         let function = |column: &Column| if let Column::Digest(function) = column { Some(*function) } else { None };
         self.0.iter().filter_map(function).collect()
     }
 
     /// What a line says, of the functions that `takes` has; none if it is improperly formatted or has no digest of them.
-    pub fn entry(&self, line: &[u8], takes: impl Fn(Function) -> bool) -> Option<Entry> {
+    pub fn entry(&self, line: &[u8], takes: impl Fn(HashFunction) -> bool) -> Option<Entry> {
         let mut cells = line.splitn(self.0.len() + 1, |&byte| byte == b',');
         let mut entry = Entry { name: Vec::new(), size: None, digests: Vec::new() };
         for column in &self.0 {
@@ -73,7 +73,7 @@ impl Columns {
 }
 
 /// The two lines before those of files with digests of these functions.
-pub(super) fn header(functions: &[Function]) -> Vec<u8> {
+pub(super) fn header(functions: &[HashFunction]) -> Vec<u8> {
     let names: String = functions.iter().map(|function| format!("{function},")).collect();
     [FIRST, b"\n", HEADER, b"size,", names.as_bytes(), b"filename\n"].concat()
 }
@@ -103,7 +103,7 @@ mod tests {
 
     #[test]
     fn rows() {
-        let only = |algorithm| Accepted::Only(Function::Lanes(algorithm));
+        let only = |algorithm| Accepted::Only(HashFunction::Lanes(algorithm));
         assert_eq!(functions(ROW, Accepted::Any), Some(vec!["md5".to_owned(), "sha1".to_owned()]));
         assert_eq!(
             functions(&ROW.to_uppercase().replace("./X, Y", "./x, y"), only(Algorithm::Sha1)).unwrap(),

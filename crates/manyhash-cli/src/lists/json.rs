@@ -2,7 +2,7 @@
 
 use super::{Entry, digest};
 use data_encoding::{HEXLOWER, HEXLOWER_PERMISSIVE};
-use manyhash::{Digest, Function};
+use manyhash::{Digest, HashFunction};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::io;
@@ -66,15 +66,15 @@ struct NoFiles {
 ///
 /// # Errors
 /// As [`line`].
-pub(super) fn no_files(functions: &[Function]) -> io::Result<Vec<u8>> {
-    let algorithms = functions.iter().map(Function::to_string).collect();
+pub(super) fn no_files(functions: &[HashFunction]) -> io::Result<Vec<u8>> {
+    let algorithms = functions.iter().map(HashFunction::to_string).collect();
     let mut line = serde_json::to_vec(&NoFiles { files: 0, algorithms })?;
     line.push(b'\n');
     Ok(line)
 }
 
 /// The functions that a line without files is of, if it is one.
-pub(super) fn functions_without_files(line: &[u8]) -> Option<Vec<Function>> {
+pub(super) fn functions_without_files(line: &[u8]) -> Option<Vec<HashFunction>> {
     let NoFiles { files: 0, algorithms } = serde_json::from_slice(line).ok()? else { return None };
     algorithms.iter().map(|name| name.parse().ok()).collect()
 }
@@ -85,7 +85,7 @@ pub(super) fn functions_without_files(line: &[u8]) -> Option<Vec<Function>> {
 /// If it cannot be written as JSON, which there is no cause for in what it holds.
 pub(crate) fn line(
     name: &[u8],
-    function: Function,
+    function: HashFunction,
     status: Option<&'static str>,
     digest: Result<&Digest, &str>,
 ) -> io::Result<Vec<u8>> {
@@ -93,15 +93,15 @@ pub(crate) fn line(
 }
 
 /// The lines of a file, one for each digest.
-pub(super) fn lines(name: &[u8], size: Option<u64>, digests: &[(Function, Digest)]) -> io::Result<Vec<u8>> {
-    let line = |(function, digest): &(Function, Digest)| write(name, size, *function, None, Ok(digest));
+pub(super) fn lines(name: &[u8], size: Option<u64>, digests: &[(HashFunction, Digest)]) -> io::Result<Vec<u8>> {
+    let line = |(function, digest): &(HashFunction, Digest)| write(name, size, *function, None, Ok(digest));
     Ok(digests.iter().map(line).collect::<io::Result<Vec<_>>>()?.concat())
 }
 
 fn write(
     name: &[u8],
     size: Option<u64>,
-    function: Function,
+    function: HashFunction,
     status: Option<&'static str>,
     digest: Result<&Digest, &str>,
 ) -> io::Result<Vec<u8>> {
@@ -148,7 +148,7 @@ fn entry(Listed { name, name_hex, size, algorithm, digest: hex, .. }: Listed) ->
 #[cfg(test)]
 mod tests {
     use super::{functions_without_files, no_files, read};
-    use manyhash::{Algorithm, Other};
+    use manyhash::{Algorithm, HashFunction};
 
     #[test]
     fn objects() {
@@ -178,7 +178,7 @@ mod tests {
 
     #[test]
     fn a_list_without_files() {
-        let functions = [Algorithm::Md5.into(), Other::Blake3.into()];
+        let functions = [Algorithm::Md5.into(), HashFunction::Blake3];
         let line = no_files(&functions).expect("a line");
         assert_eq!(line, b"{\"files\":0,\"algorithms\":[\"md5\",\"blake3\"]}\n");
         assert_eq!((functions_without_files(&line), read(&line)), (Some(functions.to_vec()), None));

@@ -12,7 +12,7 @@
 use super::write::Format;
 use super::{bagit, hashdeep, json};
 use clap::ValueEnum;
-use manyhash::Function;
+use manyhash::HashFunction;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::path::Path;
@@ -23,7 +23,7 @@ pub struct Kept {
     /// A list of no format that is written is as one of coreutils.
     pub format: Format,
     /// Whose digests files have that the list is to have, where it says so without any.
-    pub functions: Vec<Function>,
+    pub functions: Vec<HashFunction>,
     /// Lines that begin with `#`, in their order, without their ends.
     pub comments: Vec<Vec<u8>>,
 }
@@ -87,32 +87,32 @@ const WORDS: &str = "# manyhash: no files yet; ";
 ///
 /// # Errors
 /// As [`json::line`].
-pub(super) fn no_files(format: Format, functions: &[Function]) -> io::Result<Vec<u8>> {
+pub(super) fn no_files(format: Format, functions: &[HashFunction]) -> io::Result<Vec<u8>> {
     match format {
         Format::Hashdeep | Format::Bagit => Ok(Vec::new()),
         Format::Json => json::no_files(functions),
         Format::Gnu | Format::Bsd => {
             let name = format.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default();
-            let functions: Vec<_> = functions.iter().map(Function::to_string).collect();
+            let functions: Vec<_> = functions.iter().map(HashFunction::to_string).collect();
             Ok(format!("{WORDS}{name} of {}\n", functions.join(", ")).into_bytes())
         }
     }
 }
 
 /// The format and the functions that a line of a list without files says.
-fn parse(line: &[u8]) -> Option<(Format, Vec<Function>)> {
+fn parse(line: &[u8]) -> Option<(Format, Vec<HashFunction>)> {
     if json::is_object(line) {
         return Some((Format::Json, json::functions_without_files(line)?));
     }
     let (format, functions) = str::from_utf8(line).ok()?.strip_prefix(WORDS)?.split_once(" of ")?;
-    let functions: Option<Vec<Function>> = functions.split(", ").map(|name| name.parse().ok()).collect();
+    let functions: Option<Vec<HashFunction>> = functions.split(", ").map(|name| name.parse().ok()).collect();
     Some((Format::from_str(format, false).ok()?, functions?))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use manyhash::{Algorithm, Other};
+    use manyhash::{Algorithm, HashFunction};
 
     fn kept(list: &[u8]) -> Kept {
         Kept::of_lines(list).expect("bytes can be read")
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn lists_without_files() {
-        let functions = [Algorithm::Md5.into(), Other::Blake3.into()];
+        let functions = [Algorithm::Md5.into(), HashFunction::Blake3];
         for format in [Format::Gnu, Format::Bsd, Format::Json] {
             let list = no_files(format, &functions).expect("a line");
             let expected = Kept { format, functions: functions.to_vec(), comments: Vec::new() };

@@ -13,14 +13,14 @@
 use super::cksum::{Family, is_base64, number_of_c, tagged_function};
 use super::{Entry, digest};
 use crate::escape::unescape;
-use manyhash::{Blake2bLength, Digest, Function, Other};
+use manyhash::{Blake2bLength, Digest, HashFunction};
 
 /// What a function is called in BSD's form, and in messages. BSD and Perl's shasum write SHA512/256.
-pub fn tag(function: Function) -> String {
+pub fn tag(function: HashFunction) -> String {
     match function {
-        Function::Lanes(algorithm) => algorithm.name().to_ascii_uppercase().replace('-', "/"),
+        HashFunction::Lanes(algorithm) => algorithm.name().to_ascii_uppercase().replace('-', "/"),
         // As b2sum and cksum write it.
-        Function::Other(Other::Blake2b(_)) => function.to_string().replace("blake", "BLAKE"),
+        HashFunction::Blake2b(_) => function.to_string().replace("blake", "BLAKE"),
         other => other.to_string().to_ascii_uppercase(),
     }
 }
@@ -74,18 +74,18 @@ impl Separators {
 pub(super) struct Parser {
     dialect: Dialect,
     /// Of the lines; where they may be of any, that of the last tag.
-    function: Function,
+    function: HashFunction,
     tag: String,
     separators: Separators,
 }
 
 impl Parser {
-    pub(super) fn new(function: Function, dialect: Dialect) -> Self {
+    pub(super) fn new(function: HashFunction, dialect: Dialect) -> Self {
         Parser { dialect, function, tag: tag(function), separators: Separators::default() }
     }
 
     /// The function that lines are of now.
-    pub(super) fn function(&self) -> Function {
+    pub(super) fn function(&self) -> HashFunction {
         self.function
     }
 
@@ -114,13 +114,13 @@ impl Parser {
     }
 
     /// The function of a line, and what is left of it after the tag and the length that may follow.
-    fn length<'a>(&self, line: &'a [u8]) -> Option<(Function, &'a [u8])> {
+    fn length<'a>(&self, line: &'a [u8]) -> Option<(HashFunction, &'a [u8])> {
         match (self.dialect, self.function, line) {
             (Dialect::Sum, ..) => Some((self.function, line)),
-            (_, Function::Other(Other::Blake2b(_)), [b'-', line @ ..]) => {
+            (_, HashFunction::Blake2b(_), [b'-', line @ ..]) => {
                 let (bits, line) = number_of_c(line)?;
                 let length = Blake2bLength::of_bits(usize::try_from(bits).ok()?)?;
-                Some((Other::Blake2b(length).into(), line))
+                Some((HashFunction::Blake2b(length), line))
             }
             // These tools pass over a space more.
             (_, _, [b' ' | b'\t', line @ ..]) => Some((self.function, line)),
@@ -129,11 +129,11 @@ impl Parser {
     }
 
     /// The digest and the name of a line without a tag, and the function.
-    fn untagged<'a>(&mut self, line: &'a [u8]) -> Option<(Function, Digest, &'a [u8])> {
+    fn untagged<'a>(&mut self, line: &'a [u8]) -> Option<(HashFunction, Digest, &'a [u8])> {
         let (digits, rest) = line.split_at(line.iter().position(|byte| matches!(byte, b' ' | b'\t'))?);
         let function = match (self.dialect, self.function) {
-            (Dialect::B2sum | Dialect::CksumOf, Function::Other(Other::Blake2b(_))) => {
-                Other::Blake2b(Blake2bLength::of_bits(4 * digits.len())?).into()
+            (Dialect::B2sum | Dialect::CksumOf, HashFunction::Blake2b(_)) => {
+                HashFunction::Blake2b(Blake2bLength::of_bits(4 * digits.len())?)
             }
             (_, function) => function,
         };
@@ -150,7 +150,7 @@ impl Parser {
     }
 
     /// The digest that digits stand for, all of them and no more.
-    fn digest(&self, function: Function, digits: &[u8]) -> Option<Digest> {
+    fn digest(&self, function: HashFunction, digits: &[u8]) -> Option<Digest> {
         match self.dialect {
             Dialect::Sum | Dialect::B2sum => digest(function, digits),
             Dialect::CksumOf | Dialect::CksumFamily(_) | Dialect::Cksum => digest_or_base64(function, digits),
@@ -159,7 +159,7 @@ impl Parser {
 }
 
 /// The function of a family that a line is of, and its tag as it is written there, or would be.
-fn function_of_family(family: Family, line: &[u8]) -> Option<(Function, String)> {
+fn function_of_family(family: Family, line: &[u8]) -> Option<(HashFunction, String)> {
     let functions = family.functions();
     let digits = line.split(|byte| matches!(byte, b' ' | b'\t')).next().unwrap_or_default();
     let of_digits = || functions.into_iter().find(|function| digest_or_base64(*function, digits).is_some());
@@ -168,7 +168,7 @@ fn function_of_family(family: Family, line: &[u8]) -> Option<(Function, String)>
 }
 
 /// The digest that digits in hexadecimal or base64 stand for, all of them and no more.
-pub(super) fn digest_or_base64(function: Function, digits: &[u8]) -> Option<Digest> {
+pub(super) fn digest_or_base64(function: HashFunction, digits: &[u8]) -> Option<Digest> {
     // With bits set beyond the last byte they stand for no digest, and match none.
     let base64 = || is_base64(digits, function.digest_bytes()).then(|| Digest::from_base64(digits).unwrap_or_default());
     digest(function, digits).or_else(base64)
@@ -251,7 +251,7 @@ mod tests {
     fn tags() {
         let tag = |name: &str| tag(name.parse().expect("a function"));
         assert_eq!(
-            Algorithm::ALL.map(|algorithm| tag(algorithm.name())),
+            Algorithm::ALL.iter().map(|algorithm| tag(algorithm.name())).collect::<Vec<_>>(),
             ["MD5", "SHA1", "SHA224", "SHA256", "SHA384", "SHA512", "SHA512/256"]
         );
         let names = ["blake3", "blake2b", "blake2b-256", "sha3-256", "sm3", "crc32c", "xxh128"];

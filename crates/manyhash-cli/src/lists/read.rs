@@ -3,7 +3,7 @@
 use super::{Accepted, Entry, Parser, bagit, hashdeep, json, sfv};
 use crate::incoming::Incoming;
 use crate::standard;
-use manyhash::Function;
+use manyhash::HashFunction;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read};
@@ -15,7 +15,7 @@ pub struct Line {
     /// The first is 1.
     pub number: u64,
     /// What it says; if it is improperly formatted, the function that it should be of, where that is one.
-    pub entry: Result<Entry, Option<Function>>,
+    pub entry: Result<Entry, Option<HashFunction>>,
     /// Whether it does not say whose digest it has, nor does the name of the list: the function is the usual one with
     /// digests of that length.
     pub is_guess: bool,
@@ -48,7 +48,7 @@ enum Format {
         ends_in_crlf: bool,
     },
     Sfv,
-    Bag(Function),
+    Bag(HashFunction),
 }
 
 impl Format {

@@ -1,12 +1,12 @@
 //! Lines of SFV (simple file verification): `NAME HEX`, of CRC-32. Nothing in a name is escaped.
 
 use super::{Entry, digest};
-use manyhash::{Function, Other};
+use manyhash::HashFunction;
 use std::ffi::OsStr;
 use std::path::Path;
 
 /// Whose digests they are.
-pub(super) const FUNCTION: Function = Function::Other(Other::Crc32);
+pub(super) const FUNCTION: HashFunction = HashFunction::Crc32;
 
 /// Whether a list of this name is SFV.
 pub(super) fn is_named(list: &OsStr) -> bool {

@@ -10,16 +10,16 @@ use super::cksum::{is_base64, is_legacy};
 use super::line::{Separators, before_nul, digest_or_base64, skip_white, tag, tagged};
 use super::{Entry, bare, digest, split_hex};
 use crate::escape::unescape;
-use manyhash::{Digest, Function, Other};
+use manyhash::{Digest, HashFunction};
 use std::ffi::OsStr;
 
 /// Reads lines of lists.
 #[derive(Clone, Debug)]
 pub(super) struct Parser {
     /// Whose digests are read, if not those of all functions.
-    only: Option<Function>,
+    only: Option<HashFunction>,
     /// Whose digests bare digits are, by the name of the list.
-    named: Option<Function>,
+    named: Option<HashFunction>,
     separators: Separators,
     /// Whether the function of the last line is a guess by the number of its digits.
     is_guess: bool,
@@ -27,7 +27,7 @@ pub(super) struct Parser {
 
 /// What a line says, as it stands there.
 struct Listed<'a> {
-    function: Function,
+    function: HashFunction,
     digest: Digest,
     name: &'a [u8],
     size: Option<u64>,
@@ -35,7 +35,7 @@ struct Listed<'a> {
 }
 
 impl Parser {
-    pub(super) fn new(only: Option<Function>) -> Self {
+    pub(super) fn new(only: Option<HashFunction>) -> Self {
         Parser { only, named: None, separators: Separators::default(), is_guess: false }
     }
 
@@ -121,7 +121,7 @@ impl Parser {
     /// What a line of `cksum` says, whose numbers have too few digits to be anything else, unless a function of short
     /// digests was asked for.
     fn crc(&self, line: &[u8]) -> Option<Entry> {
-        let function = Function::Other(Other::Crc);
+        let function = HashFunction::Crc;
         if self.only.is_some_and(|only| only != function) {
             return None;
         }
@@ -134,7 +134,7 @@ impl Parser {
 
     /// Whose digest so many bytes are, where the line does not say it, and whether that is a guess. The sums of old have
     /// no such lines.
-    fn bare(&self, bytes: usize) -> Option<(Function, bool)> {
+    fn bare(&self, bytes: usize) -> Option<(HashFunction, bool)> {
         let told = match self.only {
             Some(function) => {
                 return (function.digest_bytes() == bytes && !is_legacy(function)).then_some((function, false));
@@ -146,11 +146,11 @@ impl Parser {
 }
 
 /// The function whose tag a line begins with, and the rest of the line.
-fn function_of_tag(line: &[u8]) -> Option<(Function, &[u8])> {
+fn function_of_tag(line: &[u8]) -> Option<(HashFunction, &[u8])> {
     let end = line.iter().position(|&byte| byte == b'(')?;
     // RHash makes tags the same length.
     let head = line[..end].trim_ascii_end();
-    let function: Function = str::from_utf8(head).ok()?.parse().ok()?;
+    let function: HashFunction = str::from_utf8(head).ok()?.parse().ok()?;
     // Tags are in capitals, whoever spells them, but for the one letter that b2sum and cksum leave small.
     let is_tag = head == tag(function).as_bytes() || !head.iter().any(u8::is_ascii_lowercase);
     is_tag.then(|| (function, skip_white(&line[head.len()..])))
@@ -199,16 +199,16 @@ mod tests {
     #[test]
     fn crc() {
         let name = |only, line: &str| Some(Parser::new(only).parse(line.as_bytes())?.name.escape_ascii().to_string());
-        let crc = Some(Function::Other(Other::Crc));
+        let crc = Some(HashFunction::Crc);
         for only in [None, crc] {
             // The name is what is there, whatever it begins with.
             assert_eq!(name(only, "1219131554 3   a").as_deref(), Some("  a"));
             assert_eq!(name(only, "12345678 0 3 a").as_deref(), Some("3 a"));
         }
         // Eight digits may be anything else than a decimal number.
-        assert_eq!(name(Some(Function::Other(Other::Crc32)), "12345678 3 a").as_deref(), Some("3 a"));
+        assert_eq!(name(Some(HashFunction::Crc32), "12345678 3 a").as_deref(), Some("3 a"));
         assert_eq!(name(crc, "1234567a 3 a"), None);
-        assert_eq!(name(Some(Function::Other(Other::Bsd)), "1234 3 a"), None);
+        assert_eq!(name(Some(HashFunction::Bsd), "1234 3 a"), None);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::line::tag;
 use super::style::Style;
 use super::{Entry, bagit, bare, hashdeep, json, kept, sfv};
-use manyhash::{Digest, Function};
+use manyhash::{Digest, HashFunction};
 use std::ffi::OsStr;
 use std::io;
 use thiserror::Error;
@@ -26,7 +26,7 @@ pub enum Format {
 impl Format {
     /// The one that is written where none is asked for, with digests of these functions, to a list of this name: lines of
     /// coreutils if those say whose digests they have.
-    pub fn usual(functions: &[Function], list: Option<&OsStr>) -> Self {
+    pub fn usual(functions: &[HashFunction], list: Option<&OsStr>) -> Self {
         let is_told = matches!(functions, [function] if is_told(*function, list));
         if is_told { Format::Gnu } else { Format::Bsd }
     }
@@ -38,7 +38,7 @@ impl Format {
 }
 
 /// Whether bare digits of this function are taken for it, in a list of this name.
-fn is_told(function: Function, list: Option<&OsStr>) -> bool {
+fn is_told(function: HashFunction, list: Option<&OsStr>) -> bool {
     bare::function(list.and_then(bare::named), 2 * function.digest_bytes()) == Some(function)
 }
 
@@ -46,7 +46,7 @@ fn is_told(function: Function, list: Option<&OsStr>) -> bool {
 #[derive(Clone, Debug)]
 pub struct Writer {
     format: Format,
-    functions: Vec<Function>,
+    functions: Vec<HashFunction>,
 }
 
 /// Why a list cannot be of some functions.
@@ -60,7 +60,7 @@ pub enum Unsuitable {
         "a list of this format does not say that its digests are of {0}; take bsd, hashdeep or json, or write it to a \
          file whose name ends in .{0}"
     )]
-    Untold(Function),
+    Untold(HashFunction),
     /// Its name says that it is of another format.
     #[error("a file of this name is read as {0}; take another name{1}")]
     Name(&'static str, &'static str),
@@ -77,7 +77,7 @@ pub enum Unwritable {
     Size,
     /// One of the list's functions.
     #[error("it has no {0} digest, and all files of this list need one")]
-    Digest(Function),
+    Digest(HashFunction),
     /// None that names or numbers could cause.
     #[error("{0}")]
     Json(#[from] io::Error),
@@ -88,7 +88,7 @@ impl Writer {
     ///
     /// # Errors
     /// If the format does not say whose digests they are, or the name would have it read as another format.
-    pub fn new(format: Format, functions: Vec<Function>, list: Option<&OsStr>) -> Result<Self, Unsuitable> {
+    pub fn new(format: Format, functions: Vec<HashFunction>, list: Option<&OsStr>) -> Result<Self, Unsuitable> {
         if list.is_some_and(sfv::is_named) {
             return Err(Unsuitable::Name("SFV", ""));
         }
@@ -134,7 +134,7 @@ impl Writer {
         match self.format {
             Format::Gnu => Ok(digests.iter().map(|(_, digest)| line(name, None, digest)).collect::<Vec<_>>().concat()),
             Format::Bsd => {
-                let line = |(function, digest): &(Function, Digest)| line(name, Some(&tag(*function)), digest);
+                let line = |(function, digest): &(HashFunction, Digest)| line(name, Some(&tag(*function)), digest);
                 Ok(digests.iter().map(line).collect::<Vec<_>>().concat())
             }
             Format::Json => Ok(json::lines(name, entry.size, &digests)?),

@@ -8,7 +8,7 @@ use crate::lists::bagit;
 use crate::name;
 use crate::whole_file::WholeFile;
 use manyhash::file::{Files, Source};
-use manyhash::{Digest, Function};
+use manyhash::{Digest, HashFunction};
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
@@ -70,7 +70,7 @@ fn is_same_directory(one: &Path, other: &Path) -> bool {
 }
 
 /// The manifests in a directory, in their order, and whose digests they have.
-fn manifests(directory: &Path) -> io::Result<Vec<(OsString, Function)>> {
+fn manifests(directory: &Path) -> io::Result<Vec<(OsString, HashFunction)>> {
     let names = fs::read_dir(directory)?.map(|entry| Ok(entry?.file_name())).collect::<io::Result<Vec<_>>>()?;
     let mut manifests: Vec<_> =
         names.into_iter().filter_map(|name| bagit::function(&name).map(|function| (name, function))).collect();
@@ -99,7 +99,7 @@ fn info(console: &mut Console, directory: &Path, payload: Option<Payload>) -> io
 }
 
 /// Makes the digests of these files right in a tag manifest, where it has them.
-fn tags(directory: &Path, manifest: &OsStr, function: Function, names: &[&OsStr]) -> io::Result<()> {
+fn tags(directory: &Path, manifest: &OsStr, function: HashFunction, names: &[&OsStr]) -> io::Result<()> {
     let path = directory.join(manifest);
     let text = fs::read(&path)?;
     let listed = |line: &[u8]| {
@@ -128,7 +128,7 @@ fn replace(path: &Path, text: &[u8], other: impl Fn(&[u8]) -> Option<Vec<u8>>) -
     WholeFile::check(path)?.write(&replaced[..])
 }
 
-fn digest(path: &Path, function: Function) -> io::Result<Digest> {
+fn digest(path: &Path, function: HashFunction) -> io::Result<Digest> {
     let mut digest = Err(io::ErrorKind::NotFound.into());
     let functions = [function];
     Files::new(&functions).digest([((), Source::Path(path.to_owned()))].into_iter(), |(), digested| {

@@ -6,7 +6,7 @@ use super::{FAILED, is_directory};
 use crate::console::Console;
 use crate::lists::bagit;
 use crate::lists::write::Format;
-use manyhash::{Algorithm, Function};
+use manyhash::{Algorithm, HashFunction};
 use std::io;
 use std::path::PathBuf;
 use std::thread;
@@ -23,7 +23,7 @@ use std::thread;
 ///
 /// The exit status is 0 if all went well, else 1: what could be read is listed then.
 #[derive(clap::Args)]
-pub(super) struct Arguments {
+pub(super) struct CreateArguments {
     /// The directory; in a bag, the one that has `data` in it
     #[arg(value_name = "DIR")]
     directory: PathBuf,
@@ -40,15 +40,15 @@ pub(super) struct Arguments {
 ///
 /// # Errors
 /// If standard output fails.
-pub(super) fn run(console: &mut Console, arguments: &Arguments) -> io::Result<u8> {
-    let Arguments { directory, output, options } = arguments;
+pub(super) fn run(console: &mut Console, arguments: &CreateArguments) -> io::Result<u8> {
+    let CreateArguments { directory, output, options } = arguments;
     if !is_directory(console, directory) {
         return Ok(FAILED);
     }
     // The name of a bag's manifest says whose digests are in it.
     let is_bag = options.format == Some(Format::Bagit);
     let of_bag = output.as_ref().filter(|_| is_bag).and_then(|path| bagit::function(path.as_os_str()));
-    let default = [of_bag.unwrap_or(Function::Lanes(Algorithm::Sha256))];
+    let default = [of_bag.unwrap_or(HashFunction::Lanes(Algorithm::Sha256))];
     let functions = if options.algorithm.is_empty() { &default[..] } else { &options.algorithm };
     let name = output.as_ref().map(|path| path.as_os_str());
     let format = options.format.unwrap_or_else(|| Format::usual(functions, name));

@@ -6,7 +6,7 @@ use super::index::Index;
 use super::verify::algorithm_help;
 use crate::console::Console;
 use crate::name;
-use manyhash::{Digest, Function};
+use manyhash::{Digest, HashFunction};
 use std::ffi::OsString;
 use std::io;
 
@@ -19,7 +19,7 @@ use std::io;
 /// The exit status is 0 if both list the same, else the sum of what was found: 1 something could not be read or compared,
 /// 2 changed, 4 missing, 8 moved, 16 new.
 #[derive(clap::Args)]
-pub(super) struct Arguments {
+pub(super) struct DiffArguments {
     /// The older manifest; - is standard input
     #[arg(value_name = "A")]
     before: OsString,
@@ -29,7 +29,7 @@ pub(super) struct Arguments {
     after: OsString,
 
     #[arg(short, long, value_name = "ALGORITHM", help = algorithm_help())]
-    algorithm: Option<Function>,
+    algorithm: Option<HashFunction>,
 
     /// Print a JSON object a line for each file, with its name, its status and, if it was moved, its old name
     #[arg(long)]
@@ -40,16 +40,16 @@ pub(super) struct Arguments {
 ///
 /// # Errors
 /// If standard output fails.
-pub(super) fn run(console: &mut Console, arguments: &Arguments) -> io::Result<u8> {
-    let Arguments { before: a, after: b, algorithm, json } = arguments;
+pub(super) fn run(console: &mut Console, arguments: &DiffArguments) -> io::Result<u8> {
+    let DiffArguments { before: a, after: b, algorithm, json } = arguments;
     let Some(mut before) = Index::read(console, a, *algorithm) else { return Ok(FAILED) };
     let Some(mut after) = Index::read(console, b, *algorithm) else { return Ok(FAILED) };
     before.relate_to(&after);
     after.relate_to(&before);
     let is_common = before.functions.iter().any(|function| after.functions.contains(function));
     if !is_common && before.len() > 0 && after.len() > 0 {
-        let names = |index: &Index| index.functions.iter().map(Function::to_string).collect::<Vec<_>>().join(", ");
-        let is_as_long = |one: &Function, other: &Function| one.digest_bytes() == other.digest_bytes();
+        let names = |index: &Index| index.functions.iter().map(HashFunction::to_string).collect::<Vec<_>>().join(", ");
+        let is_as_long = |one: &HashFunction, other: &HashFunction| one.digest_bytes() == other.digest_bytes();
         let may_be_wrong = |one: &Index, other: &Index| {
             one.guesses.iter().any(|guess| other.functions.iter().any(|function| is_as_long(guess, function)))
         };
@@ -65,7 +65,7 @@ pub(super) fn run(console: &mut Console, arguments: &Arguments) -> io::Result<u8
     for pair in Index::merge(&before, &after) {
         match pair {
             (Some(i), Some(j)) => {
-                let (functions, digests): (Vec<Function>, Vec<Digest>) = after.digests(j).unzip();
+                let (functions, digests): (Vec<HashFunction>, Vec<Digest>) = after.digests(j).unzip();
                 if before.is_as_listed(i, &functions, &digests) {
                     findings.as_listed += 1;
                 } else {

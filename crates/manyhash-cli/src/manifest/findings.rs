@@ -4,7 +4,7 @@ use crate::console::Console;
 use crate::escape;
 use crate::figures::count;
 use crate::lists::json::Name;
-use manyhash::{Digest, Function};
+use manyhash::{Digest, HashFunction};
 use serde::Serialize;
 use std::collections::HashMap;
 use std::io;
@@ -147,14 +147,14 @@ impl Findings {
 }
 
 /// A name, and the digests of the file that it is of.
-type Named<Name> = (Name, Vec<(Function, Digest)>);
+type Named<Name> = (Name, Vec<(HashFunction, Digest)>);
 
 /// Files that are not listed.
 #[derive(Default)]
 pub(super) struct Unlisted(Vec<Named<Vec<u8>>>);
 
 impl Unlisted {
-    pub(super) fn push(&mut self, name: &[u8], digests: impl Iterator<Item = (Function, Digest)>) {
+    pub(super) fn push(&mut self, name: &[u8], digests: impl Iterator<Item = (HashFunction, Digest)>) {
         self.0.push((name.to_vec(), digests.collect()));
     }
 
@@ -170,7 +170,7 @@ impl Unlisted {
     ) -> io::Result<()> {
         let missing: Vec<Named<&[u8]>> = missing.collect();
         // By the first digest of each; all that both have are compared. The last of a content is the first in the list.
-        let mut by_digest: HashMap<(Function, Digest), Vec<usize>> = HashMap::new();
+        let mut by_digest: HashMap<(HashFunction, Digest), Vec<usize>> = HashMap::new();
         for (i, (_, digests)) in missing.iter().enumerate().rev() {
             if let Some(first) = digests.first() {
                 by_digest.entry(*first).or_default().push(i);

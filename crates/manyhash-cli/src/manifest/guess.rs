@@ -11,7 +11,7 @@ use crate::guess::{LARGEST, function};
 use crate::name;
 use crate::quote::quote;
 use crate::reading::Reading;
-use manyhash::{Digest, Function};
+use manyhash::{Digest, HashFunction};
 use std::ffi::OsStr;
 use std::path::Path;
 
@@ -43,13 +43,18 @@ pub(super) fn is_refuted(
 
 /// What to say of a manifest that no file is as listed in, if it does not say whose digests it has.
 pub(super) fn doubt(index: &Index) -> Option<String> {
-    let names: Vec<_> = index.guesses.iter().map(Function::to_string).collect();
+    let names: Vec<_> = index.guesses.iter().map(HashFunction::to_string).collect();
     let what = "no file is as listed, and it does not say whose digests it has; they were taken for";
     (!names.is_empty()).then(|| format!("{what} {}: name the right ones with --algorithm", names.join(", ")))
 }
 
 /// A function that digests are of which were guessed to be of another, and the name of a file that shows it.
-fn refutation(directory: &Path, index: &Index, guess: Function, reading: Reading) -> Option<(Function, Vec<u8>)> {
+fn refutation(
+    directory: &Path,
+    index: &Index,
+    guess: HashFunction,
+    reading: Reading,
+) -> Option<(HashFunction, Vec<u8>)> {
     let listed = |i: usize| index.digests(i).find_map(|(function, digest)| (function == guess).then_some(digest));
     let small = |(i, listed): (usize, Digest)| {
         let there = look(directory, index.name(i)).ok().filter(|there| there.is_file() && there.len() <= LARGEST)?;

@@ -7,7 +7,7 @@ use crate::figures::count;
 use crate::lists::read::{Line, List};
 use crate::lists::{Accepted, Entry, Parser};
 use crate::name;
-use manyhash::{Digest, Function};
+use manyhash::{Digest, HashFunction};
 use std::cmp::Ordering;
 use std::ffi::OsStr;
 use std::io;
@@ -17,7 +17,7 @@ use std::path::Path;
 #[derive(Default)]
 pub(super) struct Index {
     /// Those that any entry has a digest of, in the order of their first ones.
-    pub(super) functions: Vec<Function>,
+    pub(super) functions: Vec<HashFunction>,
     /// Each entry's name, and then its digests, each after the number of its function.
     bytes: Vec<u8>,
     /// Sorted by name, each name once.
@@ -25,7 +25,7 @@ pub(super) struct Index {
     /// Lines that say nothing.
     pub(super) improper: usize,
     /// Functions that digests are taken for by their length alone.
-    pub(super) guesses: Vec<Function>,
+    pub(super) guesses: Vec<HashFunction>,
 }
 
 /// Names that are looked up in another manifest to find the directory that one is of.
@@ -44,7 +44,7 @@ struct Place {
 impl Index {
     /// Reads a manifest, whose bare digits are of `function` if it is named; none if it cannot be read to its end, or no
     /// line of it can, which is said, as is how many lines are improperly formatted.
-    pub(super) fn read(console: &mut Console, manifest: &OsStr, function: Option<Function>) -> Option<Self> {
+    pub(super) fn read(console: &mut Console, manifest: &OsStr, function: Option<HashFunction>) -> Option<Self> {
         match Self::open(console, manifest, function) {
             Ok(index) if index.entries.is_empty() && index.improper > 0 => {
                 let what =
@@ -60,7 +60,7 @@ impl Index {
         }
     }
 
-    fn open(console: &mut Console, manifest: &OsStr, function: Option<Function>) -> io::Result<Self> {
+    fn open(console: &mut Console, manifest: &OsStr, function: Option<HashFunction>) -> io::Result<Self> {
         let mut parser = Parser::new(function.map_or(Accepted::Any, Accepted::Only));
         let mut list = List::open(manifest, &mut parser)?;
         let mut index = Index::default();
@@ -199,7 +199,7 @@ impl Index {
     }
 
     /// The digests of an entry; of one function more than one, if the manifest contradicts itself.
-    pub(super) fn digests(&self, i: usize) -> impl Iterator<Item = (Function, Digest)> {
+    pub(super) fn digests(&self, i: usize) -> impl Iterator<Item = (HashFunction, Digest)> {
         let Place { start, name, digests, .. } = self.entries[i];
         let mut rest = &self.bytes[start + name as usize..][..digests as usize];
         std::iter::from_fn(move || {
@@ -223,7 +223,7 @@ impl Index {
 
     /// Whether a file with these digests, of these functions, is as an entry says; every digest counts that both have,
     /// and one there must be.
-    pub(super) fn is_as_listed(&self, i: usize, functions: &[Function], digests: &[Digest]) -> bool {
+    pub(super) fn is_as_listed(&self, i: usize, functions: &[HashFunction], digests: &[Digest]) -> bool {
         let mut compared = self.digests(i).filter_map(|(function, listed)| {
             let computed = functions.iter().position(|of| *of == function).and_then(|place| digests.get(place))?;
             Some(*computed == listed)
@@ -258,15 +258,15 @@ mod tests {
     use super::*;
     use manyhash::Algorithm;
 
-    const MD5: Function = Function::Lanes(Algorithm::Md5);
-    const SHA1: Function = Function::Lanes(Algorithm::Sha1);
+    const MD5: HashFunction = HashFunction::Lanes(Algorithm::Md5);
+    const SHA1: HashFunction = HashFunction::Lanes(Algorithm::Sha1);
 
-    fn digest(function: Function, content: &str) -> (Function, Digest) {
-        let Function::Lanes(algorithm) = function else { unreachable!() };
+    fn digest(function: HashFunction, content: &str) -> (HashFunction, Digest) {
+        let HashFunction::Lanes(algorithm) = function else { unreachable!() };
         (function, manyhash::digest(algorithm, content.as_bytes()))
     }
 
-    fn index(entries: &[(&str, &[(Function, Digest)])]) -> Index {
+    fn index(entries: &[(&str, &[(HashFunction, Digest)])]) -> Index {
         let mut index = Index::default();
         for (name, digests) in entries {
             let (name, digests) = (name.as_bytes().to_vec(), digests.to_vec());

@@ -10,7 +10,7 @@ use crate::threads::{ahead, on_all_cores};
 use crate::tree::Walk;
 use crate::whole_file::{PREFIX, SUFFIX};
 use manyhash::file::Source;
-use manyhash::{Digest, Function};
+use manyhash::{Digest, HashFunction};
 use rayon::prelude::*;
 use std::ffi::{OsStr, OsString};
 use std::hash::{BuildHasher, RandomState};
@@ -37,7 +37,7 @@ pub(super) struct Scan<'a> {
     pub(super) root: &'a Path,
     /// What is put before names: the directory of a bag's payload, below that of the bag.
     pub(super) prefix: &'static str,
-    pub(super) functions: &'a [Function],
+    pub(super) functions: &'a [HashFunction],
     pub(super) cache: Option<&'a Cache>,
     /// The share of files that are hashed though the cache has them.
     pub(super) recheck: f64,

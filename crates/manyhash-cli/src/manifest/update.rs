@@ -3,7 +3,7 @@
 use super::findings::{Findings, Status, Unlisted};
 use super::index::Index;
 use super::scan::walk;
-use super::write::{Lines, Manifest, Options, Outcome, root, shown};
+use super::write::{FileDigests, Lines, Manifest, Options, root, shown};
 use super::{FAILED, guess, is_directory};
 use crate::console::Console;
 use crate::figures::count;
@@ -11,7 +11,7 @@ use crate::lists::kept::Kept;
 use crate::lists::write::Format;
 use crate::lists::{Entry, bagit};
 use crate::name;
-use manyhash::{Algorithm, Digest, Function};
+use manyhash::{Algorithm, Digest, HashFunction};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -34,7 +34,7 @@ use std::thread;
 ///
 /// The exit status is 0 if all went well, else 1.
 #[derive(clap::Args)]
-pub(super) struct Arguments {
+pub(super) struct UpdateArguments {
     /// The directory; in a bag, the one that has `data` in it
     #[arg(value_name = "DIR")]
     directory: PathBuf,
@@ -58,8 +58,8 @@ const FEW: usize = 10;
 ///
 /// # Errors
 /// If standard output fails.
-pub(super) fn run(console: &mut Console, arguments: &Arguments) -> io::Result<u8> {
-    let Arguments { directory, manifest: path, force, options } = arguments;
+pub(super) fn run(console: &mut Console, arguments: &UpdateArguments) -> io::Result<u8> {
+    let UpdateArguments { directory, manifest: path, force, options } = arguments;
     if !is_directory(console, directory) {
         return Ok(FAILED);
     }
@@ -78,7 +78,7 @@ pub(super) fn run(console: &mut Console, arguments: &Arguments) -> io::Result<u8
             Some((index, _)) => &index.functions,
             None => &[],
         };
-        let default = [named.unwrap_or(Function::Lanes(Algorithm::Sha256))];
+        let default = [named.unwrap_or(HashFunction::Lanes(Algorithm::Sha256))];
         let functions = match (&options.algorithm[..], listed) {
             ([], []) => &default[..],
             ([], listed) => listed,
@@ -106,7 +106,7 @@ pub(super) fn run(console: &mut Console, arguments: &Arguments) -> io::Result<u8
             findings: Findings::new(false),
         });
         let lock = || update.lock().unwrap_or_else(PoisonError::into_inner);
-        let done = |console: &mut Console, name: &[u8], outcome: Outcome<'_>| lock().file(console, name, outcome);
+        let done = |console: &mut Console, name: &[u8], outcome: FileDigests<'_>| lock().file(console, name, outcome);
         let rest = |console: &mut Console| lock().rest(console, directory, path, *force);
         let well = manifest.make(console, walked, lines, done, rest)?;
         let summary = lock().findings.summary();
@@ -139,9 +139,9 @@ fn before(
     if format != Some(Format::Bagit) {
         index.relate(directory);
     }
-    let is_listed = |function: &Function| index.functions.contains(function);
+    let is_listed = |function: &HashFunction| index.functions.contains(function);
     if !options.algorithm.is_empty() && index.len() > 0 && !options.algorithm.iter().any(is_listed) {
-        let names = index.functions.iter().map(Function::to_string).collect::<Vec<_>>().join(", ");
+        let names = index.functions.iter().map(HashFunction::to_string).collect::<Vec<_>>().join(", ");
         console.about(name::bytes(path.as_os_str()), &format!("has digests of {names}; create makes one of others"));
         return Err(Said);
     }
@@ -157,7 +157,7 @@ fn before(
 
 struct Update<'a> {
     index: Option<&'a Index>,
-    functions: &'a [Function],
+    functions: &'a [HashFunction],
     /// Of each entry, whether the tree has its file.
     seen: Vec<bool>,
     unlisted: Unlisted,
@@ -166,7 +166,7 @@ struct Update<'a> {
 
 impl Update<'_> {
     /// Says what became of a file; the entry that it had, if it cannot be read.
-    fn file(&mut self, console: &mut Console, name: &[u8], outcome: Outcome<'_>) -> io::Result<Option<Entry>> {
+    fn file(&mut self, console: &mut Console, name: &[u8], outcome: FileDigests<'_>) -> io::Result<Option<Entry>> {
         let entry = self.index.and_then(|index| Some((index, index.find(name)?)));
         if let Some((_, i)) = entry {
             self.seen[i] = true;
@@ -187,7 +187,7 @@ impl Update<'_> {
         Ok(None)
     }
 
-    fn with_functions(&self, digests: &[Digest]) -> impl Iterator<Item = (Function, Digest)> + use<> {
+    fn with_functions(&self, digests: &[Digest]) -> impl Iterator<Item = (HashFunction, Digest)> + use<> {
         self.functions.iter().copied().zip(digests.to_vec()).collect::<Vec<_>>().into_iter()
     }
 

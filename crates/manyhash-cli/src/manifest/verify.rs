@@ -13,7 +13,7 @@ use crate::lists::write::Format;
 use crate::name;
 use crate::progress::Progress;
 use crate::reading::Reading;
-use manyhash::Function;
+use manyhash::HashFunction;
 use manyhash::file::{Digested, Source};
 use std::io;
 use std::ops::ControlFlow;
@@ -34,7 +34,7 @@ use std::thread;
 /// The exit status is 0 if all files are as listed and no others are there, else the sum of what was found: 1 something
 /// could not be read, 2 changed, 4 missing, 8 moved, 16 new.
 #[derive(clap::Args)]
-pub(super) struct Arguments {
+pub(super) struct VerifyArguments {
     /// The directory; in a bag, the one that has `data` in it
     #[arg(value_name = "DIR")]
     directory: PathBuf,
@@ -44,7 +44,7 @@ pub(super) struct Arguments {
     manifest: PathBuf,
 
     #[arg(short, long, value_name = "ALGORITHM", help = algorithm_help())]
-    algorithm: Option<Function>,
+    algorithm: Option<HashFunction>,
 
     #[command(flatten)]
     reading: Reading,
@@ -63,8 +63,8 @@ pub(super) fn algorithm_help() -> String {
 ///
 /// # Errors
 /// If standard output fails.
-pub(super) fn run(console: &mut Console, arguments: &Arguments) -> io::Result<u8> {
-    let Arguments { directory, manifest, algorithm, reading, json } = arguments;
+pub(super) fn run(console: &mut Console, arguments: &VerifyArguments) -> io::Result<u8> {
+    let VerifyArguments { directory, manifest, algorithm, reading, json } = arguments;
     if !is_directory(console, directory) {
         return Ok(FAILED);
     }

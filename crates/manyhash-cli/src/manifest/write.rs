@@ -13,7 +13,7 @@ use crate::progress::Progress;
 use crate::reading::Reading;
 use crate::whole_file::WholeFile;
 use manyhash::file::Digested;
-use manyhash::{Digest, Function};
+use manyhash::{Digest, HashFunction};
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Seek, Write};
 use std::ops::ControlFlow;
@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 #[derive(clap::Args)]
 pub(super) struct Options {
     #[arg(short, long, value_name = "ALGORITHM", value_delimiter = ',', help = algorithm_help())]
-    pub(super) algorithm: Vec<Function>,
+    pub(super) algorithm: Vec<HashFunction>,
 
     /// Write lines of this format; the default is that of the manifest that is there, else gnu where the algorithm is told
     /// by the number of digits or by the name of the manifest (m.blake3, B3SUMS), and bsd for all others and for several
@@ -59,7 +59,7 @@ fn fraction(text: &str) -> Result<f64, String> {
 /// A manifest that is made.
 pub(super) struct Manifest<'a> {
     pub(super) directory: &'a Path,
-    pub(super) functions: &'a [Function],
+    pub(super) functions: &'a [HashFunction],
     pub(super) format: Format,
     pub(super) options: &'a Options,
     /// Where it goes; standard output if nowhere else.
@@ -78,7 +78,7 @@ struct Written {
 }
 
 /// What became of a file of the tree.
-pub(super) type Outcome<'a> = Result<&'a [Digest], io::Error>;
+pub(super) type FileDigests<'a> = Result<&'a [Digest], io::Error>;
 
 impl Manifest<'_> {
     /// Makes it of the files that a walk comes to; whether all went well. What became of each file goes to `done`, which
@@ -92,7 +92,7 @@ impl Manifest<'_> {
         console: &mut Console,
         walked: Walking<'_>,
         mut lines: Lines,
-        mut done: impl FnMut(&mut Console, &[u8], Outcome<'_>) -> io::Result<Option<Entry>> + Send,
+        mut done: impl FnMut(&mut Console, &[u8], FileDigests<'_>) -> io::Result<Option<Entry>> + Send,
         rest: impl FnOnce(&mut Console) -> io::Result<Option<Vec<Entry>>>,
     ) -> io::Result<bool> {
         let (writer, cache) = match self.open(console) {
@@ -247,7 +247,7 @@ pub(super) fn prefix(format: Format) -> &'static str {
 /// has other content than the cache says, and is as old as the cache says. What was read is remembered, if it is sound.
 fn sound(
     cache: Option<&Cache>,
-    functions: &[Function],
+    functions: &[HashFunction],
     path: &Path,
     found: &Found,
     digested: &Digested,

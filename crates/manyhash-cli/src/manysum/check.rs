@@ -13,7 +13,7 @@ use crate::name;
 use crate::progress::Progress;
 use crate::quote::quote;
 use crate::reading::Reading;
-use manyhash::Function;
+use manyhash::HashFunction;
 use manyhash::file::Digested;
 use std::ffi::OsStr;
 use std::io::{self, ErrorKind};
@@ -43,7 +43,7 @@ pub(super) fn check(console: &mut Console, settings: &Settings, policy: Policy) 
             Ok(mut list) => {
                 let name = if name == "-" { OsStr::new(INPUT) } else { name };
                 let (counts, guessed) = (Counts::default(), Guessed::default());
-                let mut outcome = Outcome { settings, policy, progress: &progress, list: name, counts, guessed };
+                let mut outcome = CheckedList { settings, policy, progress: &progress, list: name, counts, guessed };
                 outcome.take(console, &mut summary, &mut list)?;
                 well &= if list.end().is_err() {
                     console.about(name::bytes(name), "read error");
@@ -73,7 +73,7 @@ pub(super) fn check(console: &mut Console, settings: &Settings, policy: Policy) 
 }
 
 /// What came of a list.
-struct Outcome<'a> {
+struct CheckedList<'a> {
     settings: &'a Settings,
     policy: Policy,
     progress: &'a Progress,
@@ -88,7 +88,7 @@ struct Outcome<'a> {
 struct Guessed {
     matched: bool,
     /// Some that did not match: the function that was taken for granted, and who may tell the right one.
-    mismatched: Vec<(Function, Witness<Vec<u8>>)>,
+    mismatched: Vec<(HashFunction, Witness<Vec<u8>>)>,
 }
 
 /// How many lines of a list were what.
@@ -102,7 +102,7 @@ struct Counts {
     improper: u64,
 }
 
-impl Outcome<'_> {
+impl CheckedList<'_> {
     /// Of a list, whose files are printed as they are checked.
     fn take(&mut self, console: &mut Console, summary: &mut Summary, list: &mut List<'_>) -> io::Result<()> {
         let mut files = Files::new(list);
@@ -131,7 +131,7 @@ impl Outcome<'_> {
         written
     }
 
-    fn improper(&mut self, console: &mut Console, number: u64, function: Option<Function>) {
+    fn improper(&mut self, console: &mut Console, number: u64, function: Option<HashFunction>) {
         self.counts.improper += 1;
         if self.policy.report == Report::Warn {
             let tag = function.map_or_else(String::new, |function| tag(function) + " ");
@@ -151,12 +151,12 @@ impl Outcome<'_> {
         let digested = match digested {
             Err(error) if error.kind() == ErrorKind::NotFound && self.policy.ignore_missing => {
                 self.counts.ignored += file.entries.len() as u64;
-                summary.add(summary::Outcome::Missing, 0);
+                summary.add(summary::FileOutcome::Missing, 0);
                 return Ok(());
             }
             Err(error) => {
                 let missing = error.kind() == ErrorKind::NotFound;
-                summary.add(if missing { summary::Outcome::Missing } else { summary::Outcome::Unreadable }, 0);
+                summary.add(if missing { summary::FileOutcome::Missing } else { summary::FileOutcome::Unreadable }, 0);
                 let error = reason(&error);
                 console.about(&file.name, &error);
                 Err(error)
@@ -186,7 +186,8 @@ impl Outcome<'_> {
             }
         }
         if let Ok(read) = &digested {
-            summary.add(if all_match { summary::Outcome::Matched } else { summary::Outcome::Failed }, read.bytes);
+            summary
+                .add(if all_match { summary::FileOutcome::Matched } else { summary::FileOutcome::Failed }, read.bytes);
         }
         Ok(())
     }

@@ -6,7 +6,7 @@
 use crate::lists::read::{Line, List};
 use crate::lists::{Accepted, Entry, Parser};
 use crate::{name, progress, standard};
-use manyhash::Function;
+use manyhash::HashFunction;
 use manyhash::file::Source;
 use std::ffi::OsString;
 use std::path::Path;
@@ -32,7 +32,7 @@ pub(super) fn total_bytes(lists: &[OsString], accepted: Accepted) -> Option<u64>
 pub(super) enum Item {
     File(Listed),
     /// The line of this number is improperly formatted, and it should be of this function, where that is one.
-    Improper(u64, Option<Function>),
+    Improper(u64, Option<HashFunction>),
 }
 
 impl Item {
@@ -50,7 +50,7 @@ pub(super) struct Listed {
     /// Its name, below the directory of its bag if it is in one.
     pub(super) name: Vec<u8>,
     /// The functions whose digests it is listed with, in their own order.
-    pub(super) functions: Vec<Function>,
+    pub(super) functions: Vec<HashFunction>,
     /// Each line's.
     pub(super) entries: Vec<Entry>,
     /// Whether the function is a guess by the number of digits.
@@ -95,7 +95,7 @@ impl<'a, 'p> Files<'a, 'p> {
 
     /// All that comes before a file that is listed with other functions than these, as far as it is there already: who
     /// writes the list may wait for what becomes of its lines.
-    pub(super) fn run<'r>(&'r mut self, functions: &'r [Function]) -> Run<'r, 'a, 'p> {
+    pub(super) fn run<'r>(&'r mut self, functions: &'r [HashFunction]) -> Run<'r, 'a, 'p> {
         Run { files: self, functions }
     }
 
@@ -116,7 +116,7 @@ impl<'a, 'p> Files<'a, 'p> {
         while self.list.has_several_functions() {
             self.line = self.list.next();
             let Some(Line { entry: Ok(entry), .. }) = &mut self.line else { break };
-            let is_new = |(function, _): &(Function, _)| !functions.contains(function);
+            let is_new = |(function, _): &(HashFunction, _)| !functions.contains(function);
             if entry.name != entries[0].name || !entry.digests.iter().all(is_new) {
                 break;
             }
@@ -157,7 +157,7 @@ fn below(directory: &Path, file: &[u8]) -> Vec<u8> {
 /// A part of the files of a list, each with its source.
 pub(super) struct Run<'r, 'a, 'p> {
     files: &'r mut Files<'a, 'p>,
-    functions: &'r [Function],
+    functions: &'r [HashFunction],
 }
 
 impl Iterator for Run<'_, '_, '_> {

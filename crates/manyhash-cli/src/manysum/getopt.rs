@@ -52,7 +52,7 @@ pub(super) enum Argument<T> {
 /// The arguments of a command line.
 ///
 /// An iterator, so that an option may end the program before the arguments after it are looked at.
-pub(super) struct Arguments<'a, T, I> {
+pub(super) struct Getopt<'a, T, I> {
     specs: &'a [Spec<T>],
     arguments: I,
     /// The short options that remain of one argument, the next of them last.
@@ -63,10 +63,10 @@ pub(super) struct Arguments<'a, T, I> {
     posix: bool,
 }
 
-impl<'a, T: Copy, I: Iterator<Item = OsString>> Arguments<'a, T, I> {
+impl<'a, T: Copy, I: Iterator<Item = OsString>> Getopt<'a, T, I> {
     /// Those of `arguments`, the program's name left out. `posix` is whether `POSIXLY_CORRECT` is set.
     pub(super) fn new(specs: &'a [Spec<T>], arguments: I, posix: bool) -> Self {
-        Arguments { specs, arguments, cluster: Vec::new(), only_operands: false, posix }
+        Getopt { specs, arguments, cluster: Vec::new(), only_operands: false, posix }
     }
 
     /// The option of an argument without its `--`.
@@ -117,7 +117,7 @@ impl<'a, T: Copy, I: Iterator<Item = OsString>> Arguments<'a, T, I> {
     }
 }
 
-impl<T: Copy, I: Iterator<Item = OsString>> Iterator for Arguments<'_, T, I> {
+impl<T: Copy, I: Iterator<Item = OsString>> Iterator for Getopt<'_, T, I> {
     /// An argument, or the message on what is wrong with it.
     type Item = Result<Argument<T>, Vec<u8>>;
 
@@ -160,7 +160,7 @@ mod tests {
     fn read(arguments: &str, posix: bool) -> String {
         let arguments = arguments.split_whitespace().map(OsString::from);
         let mut read = Vec::new();
-        for argument in Arguments::new(&SPECS, arguments, posix) {
+        for argument in Getopt::new(&SPECS, arguments, posix) {
             match argument {
                 Ok(Argument::Option(value, argument)) => {
                     read.push(format!("{value}{}", String::from_utf8_lossy(&argument)));

@@ -10,7 +10,7 @@ use crate::tree::names::FilesFrom;
 use crate::tree::select::{Globs, Pattern, Selection};
 use clap::parser::ValueSource;
 use clap::{ArgAction, ArgMatches, Command, CommandFactory, FromArgMatches, Parser};
-use manyhash::{Function, Other};
+use manyhash::HashFunction;
 use std::ffi::OsString;
 use std::mem;
 use std::path::PathBuf;
@@ -28,7 +28,7 @@ pub(super) const PROGRAM: &str = "manysum";
 /// manyhash install-links makes, it is that tool of GNU coreutils.
 #[derive(Parser)]
 #[command(name = PROGRAM, version, infer_long_args = true, args_override_self = true)]
-struct Arguments {
+struct ManysumArguments {
     #[arg(
         short,
         long,
@@ -39,7 +39,7 @@ struct Arguments {
         default_value = "sha256",
         help = algorithm_help()
     )]
-    algorithm: Vec<Function>,
+    algorithm: Vec<HashFunction>,
 
     /// Take the regular files in directories, sorted by name, without following symbolic links in them
     #[arg(short, long, conflicts_with = "check")]
@@ -144,22 +144,22 @@ struct Arguments {
 
 /// The program's arguments, for completions and the manual.
 pub fn command() -> Command {
-    Arguments::command()
+    ManysumArguments::command()
 }
 
 /// What the program's arguments ask for; or the status to exit with, as [`arguments::parse`] has it.
 pub(super) fn parse() -> Result<Result<Settings, Conflict>, ExitCode> {
-    let matches = Arguments::command().try_get_matches();
+    let matches = ManysumArguments::command().try_get_matches();
     let parsed = matches.and_then(|matches| {
         let chosen = matches.value_source("algorithm") == Some(ValueSource::CommandLine);
-        Ok((Arguments::from_arg_matches(&matches)?, options(&matches), chosen))
+        Ok((ManysumArguments::from_arg_matches(&matches)?, options(&matches), chosen))
     });
     let stop = |error| arguments::stop(PROGRAM, &error);
     let (mut arguments, options, chosen) = parsed.map_err(stop)?;
     let walk = arguments
         .walk()
-        .map_err(|error| stop(Arguments::command().error(clap::error::ErrorKind::InvalidValue, error)))?;
-    let Arguments { algorithm, reading, cache, files, files_from, from0, json, output, .. } = arguments;
+        .map_err(|error| stop(ManysumArguments::command().error(clap::error::ErrorKind::InvalidValue, error)))?;
+    let ManysumArguments { algorithm, reading, cache, files, files_from, from0, json, output, .. } = arguments;
     let mut functions = Vec::with_capacity(algorithm.len());
     algorithm.into_iter().for_each(|function| {
         if !functions.contains(&function) {
@@ -186,12 +186,12 @@ pub(super) fn parse() -> Result<Result<Settings, Conflict>, ExitCode> {
 
 /// The task for these functions: lines of several of them have tags, and those of XXH3, whose bare digits `xxhsum` takes
 /// for XXH64.
-fn tagged(task: Task, functions: &[Function], binary: Option<bool>) -> Result<Task, Conflict> {
+fn tagged(task: Task, functions: &[HashFunction], binary: Option<bool>) -> Result<Task, Conflict> {
     match task {
         Task::Check(_) if functions.len() > 1 => Err(Conflict::SeveralWithCheck),
         Task::Print(format) if functions.len() > 1 && binary.is_some() && !format.tag => Err(Conflict::SeveralUntagged),
         Task::Print(format) if functions.len() > 1 => Ok(Task::Print(Format { tag: true, ..format })),
-        Task::Print(format) if functions == [Other::Xxh3.into()] && binary.is_none() => {
+        Task::Print(format) if functions == [HashFunction::Xxh3] && binary.is_none() => {
             Ok(Task::Print(Format { tag: true, ..format }))
         }
         task => Ok(task),
@@ -206,7 +206,7 @@ fn algorithm_help() -> String {
     )
 }
 
-impl Arguments {
+impl ManysumArguments {
     /// How directories are walked, if they are.
     fn walk(&mut self) -> Result<Option<Walk>, globset::Error> {
         if !self.recursive {
@@ -249,12 +249,12 @@ fn last(matches: &ArgMatches, names: &[&'static str]) -> Option<&'static str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Arguments, CommandFactory, Conflict, Report, options};
+    use super::{CommandFactory, Conflict, ManysumArguments, Report, options};
     use crate::manysum::settings::{Encoding, Format, Policy, Task};
 
     fn task(arguments: &str) -> Result<Task, Conflict> {
         let arguments = std::iter::once("manysum").chain(arguments.split_whitespace());
-        options(&Arguments::command().try_get_matches_from(arguments).expect("arguments")).task()
+        options(&ManysumArguments::command().try_get_matches_from(arguments).expect("arguments")).task()
     }
 
     #[test]

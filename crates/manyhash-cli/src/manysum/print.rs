@@ -10,7 +10,7 @@ use crate::lists::style::Style;
 use crate::progress::{Progress, total};
 use crate::tree::names::{FilesFrom, Listed, Names};
 use crate::{name, tree};
-use manyhash::{Digest, Function, Other};
+use manyhash::{Digest, HashFunction};
 use std::ffi::OsString;
 use std::io;
 use std::ops::ControlFlow;
@@ -85,7 +85,7 @@ fn names(files_from: Option<FilesFrom>, files: Vec<OsString>) -> Names {
 }
 
 /// A line as coreutils prints it.
-fn line(name: &[u8], function: Function, digest: &Digest, format: Format) -> Vec<u8> {
+fn line(name: &[u8], function: HashFunction, digest: &Digest, format: Format) -> Vec<u8> {
     let digest = match format.encoding {
         Encoding::Base64 => digest.to_base64(),
         Encoding::Hex | Encoding::Decimal | Encoding::Raw => digest.to_hex(),
@@ -95,11 +95,11 @@ fn line(name: &[u8], function: Function, digest: &Digest, format: Format) -> Vec
 }
 
 /// A line of one of the sums of old, as `cksum` and `sum` print it: the sum, how long the file is, and its name as it is.
-fn legacy_line(name: Option<&[u8]>, function: Function, digest: &Digest, bytes: u64, format: Format) -> Vec<u8> {
+fn legacy_line(name: Option<&[u8]>, function: HashFunction, digest: &Digest, bytes: u64, format: Format) -> Vec<u8> {
     let sum = digest.as_bytes().iter().fold(0, |sum, &byte| sum << 8 | u32::from(byte));
     let sum_and_length = match function {
-        Function::Other(Other::Bsd) => format!("{sum:05} {:5}", bytes.div_ceil(1024)),
-        Function::Other(Other::Sysv) => format!("{sum} {}", bytes.div_ceil(512)),
+        HashFunction::Bsd => format!("{sum:05} {:5}", bytes.div_ceil(1024)),
+        HashFunction::Sysv => format!("{sum} {}", bytes.div_ceil(512)),
         _ => format!("{sum} {bytes}"),
     };
     let mut line = sum_and_length.into_bytes();

@@ -5,7 +5,7 @@ use crate::lists::Accepted;
 use crate::reading::Reading;
 use crate::tree::Walk;
 use crate::tree::names::FilesFrom;
-use manyhash::Function;
+use manyhash::HashFunction;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use thiserror::Error;
@@ -13,7 +13,7 @@ use thiserror::Error;
 /// Everything that the arguments say.
 pub(super) struct Settings {
     /// What is computed of each file that is printed.
-    pub(super) functions: Vec<Function>,
+    pub(super) functions: Vec<HashFunction>,
     pub(super) reading: Reading,
     pub(super) cache: CacheOption,
     pub(super) task: Task,

@@ -15,7 +15,7 @@ pub(super) struct Summary {
 
 /// What came of a file, in all its lines.
 #[derive(Clone, Copy)]
-pub(super) enum Outcome {
+pub(super) enum FileOutcome {
     /// It was read, and is as listed.
     Matched,
     Failed,
@@ -29,13 +29,13 @@ impl Summary {
     }
 
     /// Counts a file, of which so many bytes were read.
-    pub(super) fn add(&mut self, outcome: Outcome, bytes: u64) {
+    pub(super) fn add(&mut self, outcome: FileOutcome, bytes: u64) {
         self.bytes += bytes;
         *match outcome {
-            Outcome::Matched => &mut self.matched,
-            Outcome::Failed => &mut self.failed,
-            Outcome::Missing => &mut self.missing,
-            Outcome::Unreadable => &mut self.unreadable,
+            FileOutcome::Matched => &mut self.matched,
+            FileOutcome::Failed => &mut self.failed,
+            FileOutcome::Missing => &mut self.missing,
+            FileOutcome::Unreadable => &mut self.unreadable,
         } += 1;
     }
 

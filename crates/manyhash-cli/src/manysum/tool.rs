@@ -3,14 +3,14 @@
 mod help;
 mod options;
 
-use super::getopt::{Argument, Arguments};
+use super::getopt::{Argument, Getopt};
 use super::settings::{Conflict, Encoding, Options, Settings};
 use crate::cache::CacheOption;
 use crate::lists::Accepted;
 use crate::lists::cksum::{CRC32B, Family, is_legacy};
 use crate::lists::line::Dialect;
 use crate::reading::Reading;
-use manyhash::{Algorithm, Blake2bLength, Function, Other};
+use manyhash::{Algorithm, Blake2bLength, HashFunction};
 use options::{Length, Meaning, Named};
 use std::env;
 use std::env::consts::EXE_SUFFIX;
@@ -136,7 +136,7 @@ impl Tool {
     fn read(self, arguments: impl Iterator<Item = OsString>) -> Result<Asked, Stop> {
         let posix = env::var_os("POSIXLY_CORRECT").is_some();
         let mut asked = Asked::default();
-        for argument in Arguments::new(&options::of(self.kind), arguments, posix) {
+        for argument in Getopt::new(&options::of(self.kind), arguments, posix) {
             let (meaning, argument) = match argument.map_err(|message| Stop::Wrong(Some(message)))? {
                 Argument::Option(meaning, argument) => (meaning, argument),
                 Argument::Operand(file) => {
@@ -172,19 +172,19 @@ impl Tool {
     }
 
     /// The function, and the tool that lists are read as by.
-    fn function(self, asked: &Asked) -> Result<(Function, Dialect), Stop> {
+    fn function(self, asked: &Asked) -> Result<(HashFunction, Dialect), Stop> {
         let (function, dialect) = match (self.kind, asked.named) {
             (Kind::Sum(algorithm), _) => return Ok((algorithm.into(), Dialect::Sum)),
-            (Kind::B2sum, _) => (Other::Blake2b(Blake2bLength::MAX).into(), Dialect::B2sum),
+            (Kind::B2sum, _) => (HashFunction::Blake2b(Blake2bLength::MAX), Dialect::B2sum),
             (Kind::Cksum, Some(Named::Function(function))) => (function, Dialect::CksumOf),
             (Kind::Cksum, Some(Named::Family(family))) => return of_family(family, asked),
-            (Kind::Cksum, None) => (Other::Crc.into(), Dialect::Cksum),
+            (Kind::Cksum, None) => (HashFunction::Crc, Dialect::Cksum),
         };
-        if let Function::Other(Other::Blake2b(_)) = function {
+        if let HashFunction::Blake2b(_) = function {
             let length = asked.length.of_blake2b()?;
             // Lines of a list have their own.
             let length = if asked.options.check { Blake2bLength::MAX } else { length };
-            return Ok((Other::Blake2b(length).into(), dialect));
+            return Ok((HashFunction::Blake2b(length), dialect));
         }
         if asked.length.is_given() {
             return Err(Stop::refused("--length is only supported with --algorithm=blake2b"));
@@ -206,7 +206,7 @@ impl Tool {
 }
 
 /// The function of a family by its length, and the way that lists of it are read, where it need not be given.
-fn of_family(family: Family, asked: &Asked) -> Result<(Function, Dialect), Stop> {
+fn of_family(family: Family, asked: &Asked) -> Result<(HashFunction, Dialect), Stop> {
     if asked.length.is_given() {
         return Ok((asked.length.of_family(family)?, Dialect::CksumOf));
     }

@@ -3,25 +3,25 @@
 use super::settings::Settings;
 use crate::escape;
 use crate::lists::{Entry, json};
-use manyhash::{Digest, Function};
+use manyhash::{Digest, HashFunction};
 use std::io;
 
 /// What came of a line.
 pub(super) enum Verdict<'a> {
     /// The file was read: for each digest of the line, that of the file, and whether it is as listed.
-    Read(Vec<(Function, Digest, bool)>),
+    Read(Vec<(HashFunction, Digest, bool)>),
     /// It could not be opened or read, for this reason; the line has digests of these functions.
-    Unread(&'a str, Vec<Function>),
+    Unread(&'a str, Vec<HashFunction>),
 }
 
 impl<'a> Verdict<'a> {
     /// That of a line, by the digests of its file, which are of `functions`.
-    pub(super) fn of(entry: &Entry, functions: &[Function], digests: Result<&[Digest], &'a str>) -> Self {
+    pub(super) fn of(entry: &Entry, functions: &[HashFunction], digests: Result<&[Digest], &'a str>) -> Self {
         let digests = match digests {
             Ok(digests) => digests,
             Err(error) => return Verdict::Unread(error, entry.digests.iter().map(|(function, _)| *function).collect()),
         };
-        let judge = |(function, listed): &(Function, Digest)| {
+        let judge = |(function, listed): &(HashFunction, Digest)| {
             let computed = functions.iter().zip(digests).find(|(of, _)| *of == function);
             // Where there is none it cannot be as listed.
             computed.map_or((*function, *listed, false), |(_, digest)| (*function, *digest, digest == listed))

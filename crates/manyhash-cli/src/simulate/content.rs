@@ -7,7 +7,7 @@
 use super::load::Load;
 use crate::noise::noise;
 use crate::threads::on_all_cores;
-use manyhash::{Digest, Stream};
+use manyhash::{Digest, Hasher};
 use rayon::prelude::*;
 
 /// Bytes of noise, a prime: few enough to stay in a core's cache, so that a copy costs little more than writing it.
@@ -52,17 +52,17 @@ impl Content {
     /// The digests of the shorter messages with a content, and of those that have a byte more.
     fn digests_of(&self, load: &Load, content: usize) -> [Digest; 2] {
         let length = load.share(load.producers - 1);
-        let mut stream = Stream::new(load.algorithm);
+        let mut hasher = Hasher::new(load.algorithm);
         let mut piece = vec![0; PIECE as usize];
         for position in (0..length).step_by(PIECE as usize) {
             let piece = &mut piece[..PIECE.min(length - position) as usize];
             self.fill(content, position, piece);
-            stream.update(piece);
+            hasher.update(piece);
         }
-        let shorter = stream.clone().finalize();
+        let shorter = hasher.clone().finalize();
         self.fill(content, length, &mut piece[..1]);
-        stream.update(&piece[..1]);
-        [shorter, stream.finalize()]
+        hasher.update(&piece[..1]);
+        [shorter, hasher.finalize()]
     }
 }
 

@@ -5,7 +5,7 @@
 
 use super::buffers::Chunk;
 use super::subject::{Counters, Failure, Message, Subject};
-use manyhash::engine::State;
+use manyhash::engine::SlotState;
 use manyhash::{Algorithm, Digest};
 use openssl::error::ErrorStack;
 use openssl::hash::{Hasher, MessageDigest};
@@ -17,13 +17,13 @@ use tokio::sync::oneshot;
 
 /// The contexts, and the threads that hash with them.
 pub(super) struct Contexts {
-    shared: Arc<Shared>,
+    shared: Arc<SharedContexts>,
     digest: MessageDigest,
     threads: Vec<JoinHandle<()>>,
 }
 
 #[derive(Default)]
-struct Shared {
+struct SharedContexts {
     table: Mutex<Table>,
     /// That a message was queued, or the table closed.
     changed: Condvar,
@@ -40,7 +40,7 @@ struct Table {
 
 /// One message.
 struct Line {
-    state: State,
+    state: SlotState,
     /// With a thread while that hashes.
     context: Option<Context>,
     chunks: VecDeque<Chunk>,
@@ -75,7 +75,7 @@ impl Drop for Contexts {
     }
 }
 
-impl Shared {
+impl SharedContexts {
     fn lock(&self) -> MutexGuard<'_, Table> {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -88,7 +88,7 @@ impl Shared {
                 table = self.changed.wait(table).unwrap_or_else(PoisonError::into_inner);
                 continue;
             };
-            table.enter(index, State::Hashing);
+            table.enter(index, SlotState::Hashing);
             let line = &mut table.lines[index];
             let chunk = line.chunks.pop_front().expect("it is ready");
             let context = line.context.take().expect("no other thread has it");
@@ -108,7 +108,7 @@ impl Shared {
 }
 
 impl Table {
-    fn enter(&mut self, index: usize, state: State) {
+    fn enter(&mut self, index: usize, state: SlotState) {
         let old = std::mem::replace(&mut self.lines[index].state, state);
         self.counters.slots[old as usize] -= 1;
         self.counters.slots[state as usize] += 1;
@@ -119,14 +119,14 @@ impl Table {
         let line = &mut self.lines[index];
         if !line.chunks.is_empty() {
             self.queue.push_back(index);
-            self.enter(index, State::Ready);
+            self.enter(index, SlotState::Ready);
         } else if let Some(end) = line.end.take() {
             let context = line.context.take().expect("no thread has it");
-            self.enter(index, State::Done);
+            self.enter(index, SlotState::Done);
             // Who does not wait any more needs no digest.
             let _ = end.send(context);
         } else {
-            self.enter(index, State::Filling);
+            self.enter(index, SlotState::Filling);
         }
     }
 }
@@ -140,8 +140,8 @@ impl Subject for Contexts {
         let mut table = self.shared.lock();
         let index = table.lines.len();
         let context = Some(Hasher::new(self.digest));
-        table.lines.push(Line { state: State::Free, context, chunks: VecDeque::new(), end: None });
-        table.counters.slots[State::Free as usize] += 1;
+        table.lines.push(Line { state: SlotState::Free, context, chunks: VecDeque::new(), end: None });
+        table.counters.slots[SlotState::Free as usize] += 1;
         Handle { shared: Arc::clone(&self.shared), index }
     }
 
@@ -156,7 +156,7 @@ impl Subject for Contexts {
 
 /// A producer's hold on its message.
 pub(super) struct Handle {
-    shared: Arc<Shared>,
+    shared: Arc<SharedContexts>,
     index: usize,
 }
 
@@ -166,7 +166,7 @@ impl Handle {
         let mut table = self.shared.lock();
         let line = &mut table.lines[self.index];
         change(line);
-        if matches!(line.state, State::Free | State::Filling) {
+        if matches!(line.state, SlotState::Free | SlotState::Filling) {
             table.settle(self.index);
             drop(table);
             self.shared.changed.notify_one();
@@ -184,7 +184,7 @@ impl Message for Handle {
         let (sender, receiver) = oneshot::channel();
         self.change(|line| line.end = Some(sender));
         let mut hasher = receiver.await.expect("a line with an end gets its context")?;
-        self.shared.lock().enter(self.index, State::Free);
+        self.shared.lock().enter(self.index, SlotState::Free);
         Ok(Digest::from_bytes(&hasher.finish()?).expect("no digest is longer"))
     }
 }
@@ -203,7 +203,7 @@ mod tests {
 
     async fn in_order() {
         let buffers = Buffers::new(4, 3);
-        for algorithm in Algorithm::ALL {
+        for algorithm in Algorithm::ALL.iter().copied() {
             let contexts = Contexts::new(algorithm, 2).expect("OpenSSL has it");
             let mut messages = [contexts.message(), contexts.message()];
             for text in ["abc", "", "de", "f", "ghi"] {

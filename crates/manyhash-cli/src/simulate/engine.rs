@@ -21,7 +21,7 @@ impl Hashing {
 }
 
 impl Subject for Hashing {
-    type Message = engine::Stream<Algorithm>;
+    type Message = engine::HashStream<Algorithm>;
 
     const NAME: &'static str = "manyhash";
 
@@ -46,12 +46,12 @@ impl Subject for Hashing {
     }
 }
 
-impl Message for engine::Stream<Algorithm> {
+impl Message for engine::HashStream<Algorithm> {
     async fn write(&mut self, chunk: Chunk) -> Result<(), Failure> {
-        Ok(engine::Stream::write(self, chunk).await?)
+        Ok(engine::HashStream::write(self, chunk).await?)
     }
 
     async fn finish(self) -> Result<Digest, Failure> {
-        Ok(engine::Stream::finish(self).await?)
+        Ok(engine::HashStream::finish(self).await?)
     }
 }

@@ -1,6 +1,6 @@
 //! What is asked for: so many producers, each with a message that comes in chunks.
 
-use super::Arguments;
+use super::SimulateArguments;
 use manyhash::Algorithm;
 use serde::Serialize;
 
@@ -44,8 +44,8 @@ pub(super) enum LoadError {
 }
 
 impl Load {
-    pub(super) fn new(arguments: &Arguments) -> Result<Self, LoadError> {
-        let &Arguments { hash, producers, chunk_size: chunk, total_size: total, speed, memory, .. } = arguments;
+    pub(super) fn new(arguments: &SimulateArguments) -> Result<Self, LoadError> {
+        let &SimulateArguments { hash, producers, chunk_size: chunk, total_size: total, speed, memory, .. } = arguments;
         if chunk > total {
             return Err(LoadError::ChunkOverTotal { chunk, total });
         }
@@ -85,13 +85,13 @@ fn by_name<S: serde::Serializer>(algorithm: &Algorithm, serializer: S) -> Result
 #[cfg(test)]
 pub(super) mod tests {
     use super::{Load, LoadError};
-    use crate::simulate::Arguments;
+    use crate::simulate::SimulateArguments;
     use clap::Parser;
 
     #[derive(Parser)]
     struct Program {
         #[command(flatten)]
-        arguments: Arguments,
+        arguments: SimulateArguments,
     }
 
     /// The load of these arguments.

@@ -2,12 +2,12 @@
 
 use super::load::Load;
 use super::series::{Point, Series, Slots};
-use manyhash::engine::State;
+use manyhash::engine::SlotState;
 use serde::Serialize;
 
 /// The whole experiment.
 #[derive(Serialize)]
-pub(super) struct Outcome {
+pub(super) struct Experiment {
     pub(super) version: &'static str,
     pub(super) backend: &'static str,
     pub(super) cores: usize,
@@ -39,7 +39,7 @@ pub(super) struct Figures {
     /// Mean; nothing for what has no lanes.
     pub(super) lane_occupancy: Option<f64>,
     #[serde(serialize_with = "by_state")]
-    pub(super) slots: [Slots; State::ALL.len()],
+    pub(super) slots: [Slots; SlotState::ALL.len()],
     pub(super) samples: Vec<Point>,
 }
 
@@ -64,6 +64,6 @@ impl Figures {
     }
 }
 
-fn by_state<S: serde::Serializer>(slots: &[Slots; State::ALL.len()], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_map(State::ALL.map(State::name).into_iter().zip(slots))
+fn by_state<S: serde::Serializer>(slots: &[Slots; SlotState::ALL.len()], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(SlotState::ALL.map(SlotState::name).into_iter().zip(slots))
 }

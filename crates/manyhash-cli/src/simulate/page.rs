@@ -1,10 +1,10 @@
 //! What came out, as a page that needs nothing but itself.
 
 use super::chart::{self, Axes, Curve};
-use super::outcome::{Figures, Outcome};
+use super::outcome::{Experiment, Figures};
 use super::series::Point;
 use super::table;
-use manyhash::engine::State;
+use manyhash::engine::SlotState;
 use std::fmt::Write;
 
 const STYLE: &str = "body { font: 16px/1.5 sans-serif; margin: 2em auto; max-width: 880px; padding: 0 1em; color: #222; \
@@ -12,8 +12,8 @@ background: #fff } table { border-collapse: collapse } th, td { padding: .15em 1
 font-variant-numeric: tabular-nums } th:first-child { text-align: left; font-weight: normal } svg { width: 100%; height: auto }";
 
 /// The page, in HTML.
-pub(super) fn page(outcome: &Outcome) -> String {
-    let Outcome { load, subjects, .. } = outcome;
+pub(super) fn page(outcome: &Experiment) -> String {
+    let Experiment { load, subjects, .. } = outcome;
     let mut body = String::new();
     let mut section = |title: &str, text: &str, figure: &str| {
         body.push_str(&format!("<h2>{title}</h2>\n<p>{text}</p>\n{figure}\n"));
@@ -83,7 +83,8 @@ fn curve(subject: &Figures, suffix: &str, value: impl Fn(&Point) -> Option<f64>)
 
 /// Of all states but free.
 fn slots(subject: &Figures) -> Vec<Curve> {
-    let states = State::ALL.into_iter().filter(|state| *state != State::Free);
-    let of = |state: State| subject.samples.iter().map(move |point| (point.time_s, point.slots[state as usize] as f64));
+    let states = SlotState::ALL.into_iter().filter(|state| *state != SlotState::Free);
+    let of =
+        |state: SlotState| subject.samples.iter().map(move |point| (point.time_s, point.slots[state as usize] as f64));
     states.map(|state| Curve { name: state.name().to_owned(), points: of(state).collect() }).collect()
 }

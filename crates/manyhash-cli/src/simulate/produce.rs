@@ -15,7 +15,7 @@ use tokio::task::yield_now;
 use tokio::time::{Instant, sleep_until};
 
 /// What the producers share.
-pub(super) struct Shared {
+pub(super) struct Producers {
     pub(super) load: Load,
     pub(super) content: Content,
     pub(super) buffers: Buffers,
@@ -23,12 +23,12 @@ pub(super) struct Shared {
 
 /// Produces one message.
 pub(super) async fn produce(
-    shared: Arc<Shared>,
+    shared: Arc<Producers>,
     producer: usize,
     mut message: impl Message,
     start: Instant,
 ) -> Result<Digest, Failure> {
-    let Shared { load, content, buffers } = &*shared;
+    let Producers { load, content, buffers } = &*shared;
     let length = load.share(producer);
     let mut pace = Pace::new(load, producer, start);
     for position in (0..length).step_by(load.chunk_size) {

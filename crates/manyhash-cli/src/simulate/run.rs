@@ -2,7 +2,7 @@
 
 use super::load::Load;
 use super::outcome::Figures;
-use super::produce::{Shared, produce};
+use super::produce::{Producers, produce};
 use super::series::Series;
 use super::subject::{Failure, Subject};
 use crate::threads::can_start;
@@ -21,7 +21,7 @@ type Digests = Result<Vec<Digest>, Failure>;
 /// Runs the producers to the end, and checks the digests.
 pub(super) fn run<S: Subject>(
     subject: &S,
-    shared: &Arc<Shared>,
+    shared: &Arc<Producers>,
     expected: &[Digest],
     bar: &ProgressBar,
 ) -> Result<Figures, Failure> {
@@ -96,7 +96,7 @@ mod tests {
     use crate::simulate::content::Content;
     use crate::simulate::engine::Hashing;
     use crate::simulate::load::tests::load;
-    use crate::simulate::produce::Shared;
+    use crate::simulate::produce::Producers;
     use indicatif::ProgressBar;
     use std::sync::Arc;
 
@@ -106,7 +106,7 @@ mod tests {
         let content = Content::new();
         let mut expected = content.digests(&load);
         let buffers = Buffers::new(load.buffers, load.chunk_size);
-        let shared = Arc::new(Shared { load: load.clone(), content, buffers });
+        let shared = Arc::new(Producers { load: load.clone(), content, buffers });
         let engine = Hashing::new(&load, 1).expect("it starts");
         let run = |expected: &[_]| run(&engine, &shared, expected, &ProgressBar::hidden());
         assert_eq!(run(&expected).expect("it is right").samples.last().expect("a sample").bytes, 10000);

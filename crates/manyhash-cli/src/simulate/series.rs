@@ -1,7 +1,7 @@
 //! Samples over time: as close together as they can be kept, but never more than a page can show.
 
 use super::subject::Counters;
-use manyhash::engine::State;
+use manyhash::engine::SlotState;
 use serde::Serialize;
 use std::time::Duration;
 
@@ -33,7 +33,7 @@ pub(super) struct Point {
     pub(super) lane_occupancy: Option<f64>,
     /// At its end, by state.
     #[serde(flatten, serialize_with = "by_state")]
-    pub(super) slots: [usize; State::ALL.len()],
+    pub(super) slots: [usize; SlotState::ALL.len()],
 }
 
 /// Counters at increasing times.
@@ -45,22 +45,22 @@ pub(super) struct Series {
     /// Of all samples, those that were not kept too.
     last: (Duration, Counters),
     /// By state: slots times seconds.
-    areas: [f64; State::ALL.len()],
-    most: [usize; State::ALL.len()],
+    areas: [f64; SlotState::ALL.len()],
+    most: [usize; SlotState::ALL.len()],
 }
 
 impl Series {
     /// Begins where nothing has happened yet.
     pub(super) fn new(producers: usize) -> Self {
-        let mut slots = [0; State::ALL.len()];
-        slots[State::Free as usize] = producers;
+        let mut slots = [0; SlotState::ALL.len()];
+        slots[SlotState::Free as usize] = producers;
         let first = (Duration::ZERO, Counters { slots, ..Counters::default() });
         Series {
             producers,
             samples: vec![first],
             interval: FIRST_INTERVAL,
             last: first,
-            areas: [0.0; State::ALL.len()],
+            areas: [0.0; SlotState::ALL.len()],
             most: slots,
         }
     }
@@ -98,7 +98,7 @@ impl Series {
     }
 
     /// By state.
-    pub(super) fn slots(&self) -> [Slots; State::ALL.len()] {
+    pub(super) fn slots(&self) -> [Slots; SlotState::ALL.len()] {
         let seconds = self.last.0.as_secs_f64();
         std::array::from_fn(|i| Slots { mean: self.areas[i] / seconds, max: self.most[i] })
     }
@@ -138,8 +138,8 @@ fn occupancy(old: &Counters, new: &Counters) -> Option<f64> {
     (new.occupancy.is_some() && active > 0.0 && all > 0.0).then(|| (active / all).min(1.0))
 }
 
-fn by_state<S: serde::Serializer>(slots: &[usize; State::ALL.len()], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_map(State::ALL.map(State::name).into_iter().zip(slots))
+fn by_state<S: serde::Serializer>(slots: &[usize; SlotState::ALL.len()], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(SlotState::ALL.map(SlotState::name).into_iter().zip(slots))
 }
 
 #[cfg(test)]

@@ -5,8 +5,8 @@ use super::load::LoadError;
 use crate::console::reason;
 use crate::name;
 use crate::quote::quote;
-use manyhash::engine::{BuildError, JobError, State};
-use manyhash::{BackendError, Digest};
+use manyhash::engine::{BuildError, JobError, SlotState};
+use manyhash::{BackendVariableError, Digest};
 use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -49,15 +49,15 @@ pub(super) struct Counters {
     pub(super) inline: Duration,
     /// Lanes that had a message / lanes of the widest kernels, mean so far. Nothing for what has no lanes.
     pub(super) occupancy: Option<f64>,
-    /// By [`State`], but `Free`: messages begun, which have a slot each.
-    pub(super) slots: [usize; State::ALL.len()],
+    /// By [`SlotState`], but `Free`: messages begun, which have a slot each.
+    pub(super) slots: [usize; SlotState::ALL.len()],
 }
 
 /// Why there is no result.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Failure {
     #[error(transparent)]
-    Backend(#[from] BackendError),
+    Backend(#[from] BackendVariableError),
     #[error(transparent)]
     Load(#[from] LoadError),
     #[error(

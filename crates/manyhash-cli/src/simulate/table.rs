@@ -1,12 +1,12 @@
 //! What came out, as people read it.
 
 use super::load::Load;
-use super::outcome::{Figures, Outcome};
+use super::outcome::{Experiment, Figures};
 use crate::figures::{count, scaled};
-use manyhash::engine::State;
+use manyhash::engine::SlotState;
 use std::fmt::{self, Display, Formatter};
 
-impl Display for Outcome {
+impl Display for Experiment {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}", self.machine())?;
         writeln!(f, "{}\n", self.load)?;
@@ -22,7 +22,7 @@ impl Display for Outcome {
     }
 }
 
-impl Outcome {
+impl Experiment {
     /// The program and where it runs.
     pub(super) fn machine(&self) -> String {
         format!("manyhash {}, backend {}, {}", self.version, self.backend, count(self.cores, "core"))
@@ -58,7 +58,7 @@ pub(super) fn rows() -> Vec<(String, Value)> {
         row("lane occupancy", |figures| figures.lane_occupancy.map_or("no lanes".to_owned(), percent)),
         row("hashed by producers", |figures| format!("{:.3} s", figures.inline_s)),
     ];
-    rows.extend(State::ALL.map(|state| {
+    rows.extend(SlotState::ALL.map(|state| {
         let label = format!("slots {}, mean/max", state.name());
         let value = move |figures: &Figures| {
             let slots = figures.slots[state as usize];

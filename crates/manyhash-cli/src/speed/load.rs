@@ -5,6 +5,7 @@ use manyhash::{Algorithm, Batch, Digest};
 use manyhash_core::reference;
 use rayon::prelude::*;
 use std::hint::black_box;
+use std::num::NonZeroUsize;
 use std::time::{Duration, Instant};
 
 /// Messages, and how they are hashed.
@@ -101,7 +102,7 @@ impl<'a> Load<'a> {
                     }
                 }
                 Way::Together(threads) => {
-                    let batch = Batch::new(self.algorithm).threads(threads);
+                    let batch = Batch::new(self.algorithm).threads(NonZeroUsize::new(threads));
                     batch
                         .digest_many_into(black_box(&self.messages), &mut self.digests)
                         .expect("there is a digest for each message");

@@ -73,8 +73,8 @@ pub(super) struct Range {
     pub(super) kernels: Vec<&'static str>,
 }
 
-impl From<&manyhash::Plan> for Plan {
-    fn from(plan: &manyhash::Plan) -> Self {
+impl From<&manyhash::KernelPlan> for Plan {
+    fn from(plan: &manyhash::KernelPlan) -> Self {
         let kernels = plan.kernels.iter().map(|kernel| Kernel {
             name: kernel.name,
             lanes: kernel.lanes,

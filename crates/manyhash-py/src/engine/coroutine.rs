@@ -18,12 +18,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Waker};
 
 /// What a coroutine comes to.
-pub(super) enum Outcome {
+pub(super) enum CoroutineResult {
     Written,
     Digests { digests: Vec<Digest>, is_one: bool },
 }
 
-pub(super) type Work = Pin<Box<dyn Future<Output = Result<Outcome, JobError>> + Send>>;
+pub(super) type Work = Pin<Box<dyn Future<Output = Result<CoroutineResult, JobError>> + Send>>;
 
 /// A call of a stream that is to be awaited, once. Awaited it begins; cancelled at any time, it has done nothing.
 #[pyclass(module = "manyhash")]
@@ -72,8 +72,8 @@ impl Coroutine {
                 *self.place() = Some(work);
                 Ok(future)
             }
-            Poll::Ready(Ok(Outcome::Written)) => Err(PyStopIteration::new_err(())),
-            Poll::Ready(Ok(Outcome::Digests { digests, is_one })) => {
+            Poll::Ready(Ok(CoroutineResult::Written)) => Err(PyStopIteration::new_err(())),
+            Poll::Ready(Ok(CoroutineResult::Digests { digests, is_one })) => {
                 Err(PyStopIteration::new_err((job::digests(py, &digests, is_one)?.unbind(),)))
             }
             Poll::Ready(Err(error)) => Err(runtime_error(&error)),

@@ -2,7 +2,7 @@
 
 use super::held::Held;
 use super::lock;
-use manyhash::engine::{Digesting, JobError, Stream};
+use manyhash::engine::{Digesting, HashStream, JobError};
 use manyhash::{Algorithm, Digest};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -16,7 +16,7 @@ pub(super) struct Message {
 }
 
 enum Place {
-    Open(Stream<Vec<Algorithm>>),
+    Open(HashStream<Vec<Algorithm>>),
     /// It has ended. Its digests stay here, so that whoever was cancelled can ask again.
     Digesting(Digesting<Vec<Algorithm>>),
     Done(Result<Vec<Digest>, JobError>),
@@ -27,7 +27,7 @@ enum Place {
 }
 
 impl Message {
-    pub(super) fn new(stream: Stream<Vec<Algorithm>>) -> Arc<Self> {
+    pub(super) fn new(stream: HashStream<Vec<Algorithm>>) -> Arc<Self> {
         Arc::new(Message { place: Mutex::new(Place::Open(stream)), written: AtomicU64::new(0) })
     }
 

@@ -127,7 +127,7 @@ impl NextTurn {
 /// Submits all of them.
 fn jobs(engine: &Engine, asked: Vec<Asked>) -> Vec<Job> {
     let mut jobs = Vec::new();
-    let mut shared: Vec<Shared> = Vec::new();
+    let mut shared: Vec<SharedTurn> = Vec::new();
     for asked in asked {
         let is_watched = asked.is_watched();
         let Asked { future, wanted, is_one } = asked;
@@ -138,7 +138,7 @@ fn jobs(engine: &Engine, asked: Vec<Asked>) -> Vec<Job> {
             Wanted::Held { algorithms, held } if is_one && held.len() < SHORT => {
                 let algorithm = algorithms[0];
                 let i = shared.iter().position(|shared| shared.algorithm == algorithm).unwrap_or_else(|| {
-                    shared.push(Shared::new(algorithm));
+                    shared.push(SharedTurn::new(algorithm));
                     shared.len() - 1
                 });
                 shared[i].push(held, future);
@@ -161,16 +161,16 @@ fn jobs(engine: &Engine, asked: Vec<Asked>) -> Vec<Job> {
 }
 
 /// Short messages that are waited for together.
-struct Shared {
+struct SharedTurn {
     algorithm: Algorithm,
     messages: Vec<Held>,
     bytes: usize,
     futures: Vec<Py<PyAny>>,
 }
 
-impl Shared {
+impl SharedTurn {
     fn new(algorithm: Algorithm) -> Self {
-        Shared { algorithm, messages: Vec::new(), bytes: 0, futures: Vec::new() }
+        SharedTurn { algorithm, messages: Vec::new(), bytes: 0, futures: Vec::new() }
     }
 
     fn push(&mut self, message: Held, future: Py<PyAny>) {

@@ -2,7 +2,7 @@
 
 use super::object;
 use crate::algorithm;
-use manyhash::{Algorithm, Stream};
+use manyhash::{Algorithm, Hasher};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use std::convert::Infallible;
@@ -50,7 +50,7 @@ fn begin<'py>(
         }
         (data, None) | (None, data) => data,
     };
-    let hasher = object::make(py, Stream::new(algorithm))?;
+    let hasher = object::make(py, Hasher::new(algorithm))?;
     if let Some(data) = data {
         object::hasher(&hasher)?.update(&data)?;
     }

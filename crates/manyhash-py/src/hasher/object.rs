@@ -3,9 +3,9 @@
 //! Its methods take no longer than hashlib's for a few bytes, which calls that pyo3 makes do; and it is immutable, as
 //! hashlib's types are, which pyo3 cannot say in the stable interface of these versions of Python.
 
-use super::{Hasher, WORTH_DETACHING};
+use super::{SharedHasher, WORTH_DETACHING};
 use crate::many::hex;
-use manyhash::Stream;
+use manyhash::Hasher;
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::ffi::{self, PyObject};
 use pyo3::prelude::*;
@@ -18,21 +18,21 @@ use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 #[repr(C)]
 struct Object {
     head: PyObject,
-    hasher: Hasher,
+    hasher: SharedHasher,
 }
 
 /// The type, from when the module is made; it is never gone. There is one interpreter: pyo3 refuses a second.
 static TYPE: AtomicPtr<ffi::PyTypeObject> = AtomicPtr::new(ptr::null_mut());
 
 /// A new HASH.
-pub(super) fn make(py: Python<'_>, stream: Stream) -> PyResult<Bound<'_, PyAny>> {
+pub(super) fn make(py: Python<'_>, hasher: Hasher) -> PyResult<Bound<'_, PyAny>> {
     // SAFETY: this thread is attached, and the type was made with the module whose functions come here.
     let object = unsafe { ffi::PyObject_New::<Object>(TYPE.load(Relaxed)) };
     if object.is_null() {
         return Err(PyErr::fetch(py));
     }
     // SAFETY: `object` is new memory of the type's size, whose head is filled in, and whose other part is ours to fill.
-    unsafe { (&raw mut (*object).hasher).write(Hasher::new(stream)) };
+    unsafe { (&raw mut (*object).hasher).write(SharedHasher::new(hasher)) };
     // SAFETY: it is a new reference, and complete.
     Ok(unsafe { Bound::from_owned_ptr(py, object.cast()) })
 }
@@ -41,7 +41,7 @@ pub(super) fn make(py: Python<'_>, stream: Stream) -> PyResult<Bound<'_, PyAny>>
 ///
 /// # Errors
 /// TypeError if it is none.
-pub(super) fn hasher<'a>(object: &'a Bound<'_, PyAny>) -> PyResult<&'a Hasher> {
+pub(super) fn hasher<'a>(object: &'a Bound<'_, PyAny>) -> PyResult<&'a SharedHasher> {
     // SAFETY: any object has a type.
     if unsafe { ffi::Py_TYPE(object.as_ptr()) } != TYPE.load(Relaxed) {
         let name = object.get_type().name()?;
@@ -53,7 +53,7 @@ pub(super) fn hasher<'a>(object: &'a Bound<'_, PyAny>) -> PyResult<&'a Hasher> {
 
 /// # Safety
 /// The object is a HASH that lives longer than the reference.
-unsafe fn of<'a>(object: *mut PyObject) -> &'a Hasher {
+unsafe fn of<'a>(object: *mut PyObject) -> &'a SharedHasher {
     // SAFETY: a HASH has this layout, and what it holds is shared only.
     unsafe { &(*object.cast::<Object>()).hasher }
 }
@@ -94,9 +94,9 @@ unsafe extern "C" fn update(object: *mut PyObject, data: *mut PyObject) -> *mut 
     // SAFETY: the interpreter calls a method of HASH with a HASH, and with an argument, which live meanwhile.
     let (hasher, short) = unsafe { (of(object), short_bytes(data)) };
     if let Some(bytes) = short
-        && let Ok(mut stream) = hasher.stream.try_lock()
+        && let Ok(mut hasher) = hasher.hasher.try_lock()
     {
-        stream.update(bytes);
+        hasher.update(bytes);
         // SAFETY: this thread is attached, as one that calls a method is.
         return unsafe { ffi::Py_NewRef(ffi::Py_None()) };
     }
@@ -111,8 +111,8 @@ unsafe extern "C" fn update(object: *mut PyObject, data: *mut PyObject) -> *mut 
 unsafe extern "C" fn digest(object: *mut PyObject, _: *mut PyObject) -> *mut PyObject {
     // SAFETY: the interpreter calls a method of HASH with a HASH, which lives meanwhile.
     let hasher = unsafe { of(object) };
-    if let Ok(stream) = hasher.stream.try_lock() {
-        let digest = stream.clone().finalize();
+    if let Ok(hasher) = hasher.hasher.try_lock() {
+        let digest = hasher.clone().finalize();
         let bytes = digest.as_bytes();
         // SAFETY: this thread is attached, and the bytes are copied. If it fails, the exception is set.
         return unsafe { ffi::PyBytes_FromStringAndSize(bytes.as_ptr().cast(), bytes.len() as isize) };

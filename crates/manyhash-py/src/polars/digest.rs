@@ -4,14 +4,15 @@
 //! bytes that a view can hold itself.
 
 use crate::pages::fresh;
-use crate::rows::Hashing;
+use crate::rows;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{BinaryViewType, ByteViewType, StringViewType};
 use arrow_array::{Array, ArrayRef, GenericByteViewArray};
 use arrow_buffer::{Buffer, NullBuffer, ScalarBuffer};
 use arrow_data::ByteView;
 use arrow_schema::DataType;
-use manyhash::{Algorithm, Column, Encoding};
+use manyhash::{Algorithm, Batch, Column, Encoding};
+use std::num::NonZeroUsize;
 use std::sync::{Arc, OnceLock};
 
 /// Bytes up to which an array is hashed by the thread that Polars calls on: more than what its streaming engine, which has
@@ -32,14 +33,14 @@ type View = [u8; 16];
 
 /// What an expression computes.
 #[derive(Clone, Copy)]
-pub(crate) struct Work {
+pub(crate) struct Expression {
     pub(crate) algorithm: Algorithm,
     pub(crate) encoding: Encoding,
     /// Whether there is a second input, the key of an HMAC.
     pub(crate) is_keyed: bool,
 }
 
-impl Work {
+impl Expression {
     /// The type of the digests of a column of this one.
     pub(crate) fn output_type(self, input: &DataType) -> Result<DataType, String> {
         match (input, self.encoding) {
@@ -68,8 +69,8 @@ impl Work {
         let values: Vec<&[u8]> = array.data_buffers().iter().map(Buffer::as_slice).collect();
         let width = self.encoding.width(self.algorithm);
         let threads = self.threads(views);
-        let hashing = Hashing::new(self.algorithm, key).threads(threads);
-        let step = if threads == 1 { ROWS_HERE } else { ROWS };
+        let batch = rows::batch(self.algorithm, key).threads(threads);
+        let step = if threads == Some(NonZeroUsize::MIN) { ROWS_HERE } else { ROWS };
 
         let mut outputs = fresh(Vec::with_capacity(views.len()));
         let mut buffers = Vec::new();
@@ -78,7 +79,7 @@ impl Work {
             let mut offset = 0;
             for (views, digests) in views.chunks(step).zip(digests.chunks_mut(step * width)) {
                 let nulls = array.nulls().map(|nulls| nulls.slice(outputs.len(), views.len()));
-                self.fill(&hashing, views, &values, nulls.as_ref(), digests)?;
+                self.fill(&batch, views, &values, nulls.as_ref(), digests)?;
                 for (row, digest) in digests.chunks_exact(width).enumerate() {
                     let is_null = nulls.as_ref().is_some_and(|nulls| nulls.is_null(row));
                     outputs.push(if is_null { 0 } else { view(digest, buffer, offset) });
@@ -93,7 +94,7 @@ impl Work {
     /// Writes the digests of rows.
     fn fill(
         self,
-        hashing: &Hashing,
+        batch: &Batch,
         views: &[View],
         values: &[&[u8]],
         nulls: Option<&NullBuffer>,
@@ -104,7 +105,7 @@ impl Work {
             None => Column::views(views, values),
         };
         let column = column.map_err(|error| error.to_string())?;
-        hashing.fill(&column, self.encoding, digests).map_err(|error| error.to_string())
+        batch.digest_column_into(&column, self.encoding, digests).map_err(|error| error.to_string())
     }
 
     /// The array of these views, which point into these buffers; a null's is empty.
@@ -122,12 +123,12 @@ impl Work {
         }
     }
 
-    /// Threads for rows; 0 is one for every core.
-    fn threads(self, views: &[View]) -> usize {
+    /// Threads for rows, if not one for every core.
+    fn threads(self, views: &[View]) -> Option<NonZeroUsize> {
         let blocks = views.len().saturating_mul(self.algorithm.block_bytes());
         let length = |[a, b, c, d, ..]: &View| u32::from_le_bytes([*a, *b, *c, *d]) as usize;
         let is_little = blocks < HERE && blocks + views.iter().map(length).sum::<usize>() < HERE;
-        if is_little { 1 } else { polars_threads() }
+        if is_little { Some(NonZeroUsize::MIN) } else { polars_threads() }
     }
 }
 
@@ -142,8 +143,8 @@ fn view(digest: &[u8], buffer: u32, offset: u32) -> u128 {
     ByteView { length: digest.len() as u32, prefix, buffer_index: buffer, offset }.as_u128()
 }
 
-/// Threads that the user allows Polars; 0 is one for every core.
-fn polars_threads() -> usize {
-    static THREADS: OnceLock<usize> = OnceLock::new();
-    *THREADS.get_or_init(|| std::env::var("POLARS_MAX_THREADS").ok().and_then(|most| most.parse().ok()).unwrap_or(0))
+/// Threads that the user allows Polars, if the user says.
+fn polars_threads() -> Option<NonZeroUsize> {
+    static THREADS: OnceLock<Option<NonZeroUsize>> = OnceLock::new();
+    *THREADS.get_or_init(|| std::env::var("POLARS_MAX_THREADS").ok()?.parse().ok())
 }

@@ -5,7 +5,7 @@
 //! Series and types come and go by Arrow's C data interface. A function that fails leaves its output empty, and Polars
 //! asks for the message. Nothing unwinds into Polars.
 
-use super::digest::{Work, refusal};
+use super::digest::{Expression, refusal};
 use arrow_array::cast::AsArray;
 use arrow_array::ffi::from_ffi_and_data_type;
 use arrow_array::types::BinaryViewType;
@@ -133,7 +133,7 @@ fn key(chunks: &[ArrayRef]) -> Result<&[u8], String> {
 ///
 /// # Safety
 /// `inputs` are `count` series, which are handed over, and `output` is an empty one.
-pub(crate) unsafe fn evaluate(work: Work, inputs: *mut SeriesExport, count: usize, output: *mut SeriesExport) {
+pub(crate) unsafe fn evaluate(work: Expression, inputs: *mut SeriesExport, count: usize, output: *mut SeriesExport) {
     guard(|| {
         // SAFETY: there are `count`, which Polars filled in, gives away and forgets. All are taken, or they would leak.
         let inputs: Vec<_> = (0..count).map(|i| unsafe { ptr::read(inputs.add(i)).take() }).collect();
@@ -157,7 +157,7 @@ pub(crate) unsafe fn evaluate(work: Work, inputs: *mut SeriesExport, count: usiz
 /// # Safety
 /// `inputs` are `count` types, and `output` is an empty one.
 pub(crate) unsafe fn output_type(
-    work: Work,
+    work: Expression,
     inputs: *const FFI_ArrowSchema,
     count: usize,
     output: *mut FFI_ArrowSchema,

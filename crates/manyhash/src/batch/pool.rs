@@ -1,8 +1,9 @@
 //! The threads beside the caller's that batches use: one for each further core, made at the first batch that needs
-//! them, shared by all batches of the process.
+//! them, shared by all batches of the process. A batch may use the rayon pool that it is called in instead.
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::hint::spin_loop;
+use std::num::NonZeroUsize;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -10,6 +11,32 @@ use std::time::{Duration, Instant};
 /// How long a thread stays awake where it may soon be wanted: about what it costs to put it to sleep and wake it, so
 /// that staying never costs more than twice the better choice.
 const AWAKE: Duration = Duration::from_micros(50);
+
+/// Bytes for which another core is woken: it costs about as much as to hash half of them.
+const WORTH_CORES: usize = 512 << 10;
+
+/// Which threads hash a batch.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct Threads {
+    /// The caller's among them; one for every core if it is not said.
+    pub(super) most: Option<NonZeroUsize>,
+    /// Those of the rayon pool that the caller's thread belongs to.
+    pub(super) in_current_pool: bool,
+}
+
+impl Threads {
+    /// The caller's alone.
+    pub(crate) const ONE: Self = Threads { most: Some(NonZeroUsize::MIN), in_current_pool: false };
+
+    /// The cores for so many messages of so many bytes.
+    pub(crate) fn cores(self, messages: usize, bytes: usize) -> Cores {
+        let most = self.most.map_or(usize::MAX, NonZeroUsize::get).min(messages).min(bytes / WORTH_CORES + 1);
+        if self.in_current_pool && rayon::current_thread_index().is_some() {
+            return Cores::OfCaller(most.clamp(1, rayon::current_num_threads()));
+        }
+        Cores::promised(most)
+    }
+}
 
 /// The pool, or none where there is one core, where threads cannot be made, or in a process forked after it was made:
 /// threads do not survive a fork, and waiting for them would hang.
@@ -26,28 +53,45 @@ static BUSY: AtomicUsize = AtomicUsize::new(0);
 ///
 /// A batch only counts on threads that are idle: one queued behind another batch would be waited for until that other,
 /// however large, is done.
-struct Promise(());
+pub(crate) struct Promise(());
 
-/// The cores that a batch has: the caller's, and those of the threads that are promised to it.
-pub(crate) struct Cores(Option<(&'static ThreadPool, Vec<Promise>)>);
+/// The cores that a batch has.
+pub(crate) enum Cores {
+    /// The caller's alone.
+    One,
+    /// The caller's, and those of the threads that are promised to the batch.
+    Promised(&'static ThreadPool, Vec<Promise>),
+    /// So many of the pool that the caller's thread belongs to.
+    OfCaller(usize),
+}
 
 impl Cores {
     /// As many as are idle, `most` at the most.
     pub(crate) fn promised(most: usize) -> Self {
         let pool = if most > 1 { get() } else { None };
-        let promised = pool.map(|pool| (pool, promise(pool, most - 1).collect::<Vec<_>>()));
-        Cores(promised.filter(|(_, promises)| !promises.is_empty()))
+        match pool.map(|pool| (pool, promise(pool, most - 1).collect::<Vec<_>>())) {
+            Some((pool, promises)) if !promises.is_empty() => Cores::Promised(pool, promises),
+            _ => Cores::One,
+        }
     }
 
     pub(crate) fn count(&self) -> usize {
-        1 + self.0.as_ref().map_or(0, |(_, promises)| promises.len())
+        match self {
+            Cores::One => 1,
+            Cores::Promised(_, promises) => 1 + promises.len(),
+            Cores::OfCaller(count) => *count,
+        }
     }
 
     /// Runs `work` on each of them, until it has returned everywhere.
     pub(crate) fn run(self, work: impl Fn() + Sync) {
-        match self.0 {
-            None => work(),
-            Some((pool, promises)) => run(pool, promises, work),
+        match self {
+            Cores::One => work(),
+            Cores::Promised(pool, promises) => run(pool, promises, work),
+            Cores::OfCaller(count) => rayon::in_place_scope(|scope| {
+                (1..count).for_each(|_| scope.spawn(|_| work()));
+                work();
+            }),
         }
     }
 }

@@ -5,14 +5,14 @@ use manyhash_core::prefetch;
 use std::sync::{Mutex, PoisonError};
 
 /// Messages that are neighbours, and the places of their digests.
-struct Task<'a, M, O> {
-    messages: &'a [M],
+struct Task<'a, O> {
+    messages: &'a [&'a [u8]],
     output: &'a mut [O],
 }
 
 /// The tasks that no core has taken yet: long messages first, the longest first of all, then runs of shorter ones.
-pub(super) struct Queue<'a, M, O> {
-    tasks: Mutex<std::vec::IntoIter<Task<'a, M, O>>>,
+pub(super) struct Queue<'a, O> {
+    tasks: Mutex<std::vec::IntoIter<Task<'a, O>>>,
 }
 
 /// How finely a batch is cut for each lane (long messages) and each core (runs). Lanes and cores end at about the same
@@ -28,18 +28,18 @@ const AHEAD: usize = 16;
 /// Bytes in a run at the least, so that the lock on the queue stays rare.
 const MIN_RUN_BYTES: usize = 64 << 10;
 
-impl<'a, M: AsRef<[u8]>, O> Queue<'a, M, O> {
+impl<'a, O> Queue<'a, O> {
     /// Cuts messages of so many bytes altogether for so many cores with so many lanes each. The slices are equally
     /// long.
-    pub(super) fn new(messages: &'a [M], output: &'a mut [O], bytes: usize, cores: usize, lanes: usize) -> Self {
+    pub(super) fn new(messages: &'a [&'a [u8]], output: &'a mut [O], bytes: usize, cores: usize, lanes: usize) -> Self {
         let long = bytes / (cores * lanes) / PIECES;
         // One core alone sorts as much as it can at once.
         let run_bytes = if cores == 1 { usize::MAX } else { (bytes / cores / PIECES).max(MIN_RUN_BYTES) };
-        let mut tasks: Vec<(usize, Task<M, O>)> = Vec::new();
+        let mut tasks: Vec<(usize, Task<O>)> = Vec::new();
         let mut rest = Task { messages, output };
         let mut run = (0, 0_usize);
         while run.0 < rest.messages.len() {
-            let length = rest.messages[run.0].as_ref().len();
+            let length = rest.messages[run.0].len();
             if length > long {
                 tasks.extend(rest.split_off(run.0).map(|task| (0, task)));
                 tasks.extend(rest.split_off(1).map(|task| (length, task)));
@@ -58,13 +58,12 @@ impl<'a, M: AsRef<[u8]>, O> Queue<'a, M, O> {
         Queue { tasks: Mutex::new(tasks.into_iter()) }
     }
 
-    fn take(&self) -> Option<Task<'a, M, O>> {
-        // A core that panicked in a caller's `as_ref` left the queue as it was.
+    fn take(&self) -> Option<Task<'a, O>> {
         self.tasks.lock().unwrap_or_else(PoisonError::into_inner).next()
     }
 }
 
-impl<'a, M, O> Task<'a, M, O> {
+impl<'a, O> Task<'a, O> {
     /// Takes the first `count` messages out of it; none of none.
     fn split_off(&mut self, count: usize) -> Option<Self> {
         let (messages, rest) = self.messages.split_at(count);
@@ -75,10 +74,10 @@ impl<'a, M, O> Task<'a, M, O> {
 }
 
 /// One core's way through the tasks: messages in the order that suits its lanes, digests to their places.
-pub(super) struct Reader<'q, 'a, M, O> {
-    queue: &'q Queue<'a, M, O>,
+pub(super) struct Reader<'q, 'a, O> {
+    queue: &'q Queue<'a, O>,
     /// The messages of the task in hand, and which of them are left, the longest last: they are taken from the end.
-    messages: &'a [M],
+    messages: &'a [&'a [u8]],
     left: Vec<u32>,
     /// Bytes of a short message at the most. The order of these does not matter.
     short: usize,
@@ -93,42 +92,45 @@ pub(super) struct Place {
     message: u32,
 }
 
-impl<'q, 'a, M: AsRef<[u8]>, O> Reader<'q, 'a, M, O> {
-    pub(super) fn new(queue: &'q Queue<'a, M, O>, short: usize) -> Self {
+impl<'q, 'a, O> Reader<'q, 'a, O> {
+    pub(super) fn new(queue: &'q Queue<'a, O>, short: usize) -> Self {
         Reader { queue, messages: &[], left: Vec::new(), short, outputs: Vec::new() }
     }
 
     /// The next message. When a task is taken, `hash` may write the digests of its first messages, a group at a time, and
     /// says whether it has; those come no more.
-    pub(super) fn next(&mut self, hash: impl Fn(&[&'a [u8]; GROUP], &mut [O]) -> bool) -> Option<(&'a [u8], Place)> {
+    pub(super) fn next(
+        &mut self,
+        mut hash: impl FnMut(&[&'a [u8]; GROUP], &mut [O]) -> bool,
+    ) -> Option<(&'a [u8], Place)> {
         while self.left.is_empty() {
-            self.take(&hash)?;
+            self.take(&mut hash)?;
         }
         let message = self.left.pop()?;
         if let Some(later) = self.left.len().checked_sub(AHEAD).and_then(|i| self.left.get(i)) {
-            prefetch(self.messages[*later as usize].as_ref());
+            prefetch(self.messages[*later as usize]);
         }
-        Some((self.messages[message as usize].as_ref(), Place { task: self.outputs.len() as u32 - 1, message }))
+        Some((self.messages[message as usize], Place { task: self.outputs.len() as u32 - 1, message }))
     }
 
     /// Apart, as it is rare beside the way of each message.
     #[inline(never)]
-    fn take(&mut self, hash: impl Fn(&[&'a [u8]; GROUP], &mut [O]) -> bool) -> Option<()> {
+    fn take(&mut self, mut hash: impl FnMut(&[&'a [u8]; GROUP], &mut [O]) -> bool) -> Option<()> {
         let task = self.queue.take()?;
         self.messages = task.messages;
         let groups = task.messages.as_chunks::<GROUP>().0.iter().zip(task.output.chunks_mut(GROUP));
         let mut hashed = 0;
         for (group, output) in groups {
             // The next ones come while these are hashed.
-            task.messages[hashed + GROUP..].iter().take(GROUP).for_each(|later| prefetch(later.as_ref()));
-            if !hash(&group.each_ref().map(AsRef::as_ref), output) {
+            task.messages[hashed + GROUP..].iter().take(GROUP).for_each(|later| prefetch(later));
+            if !hash(group, output) {
                 break;
             }
             hashed += GROUP;
         }
         self.outputs.push(task.output);
         let all = || (hashed as u32..task.messages.len() as u32).rev();
-        let length = |message: &u32| task.messages[*message as usize].as_ref().len();
+        let length = |message: &u32| task.messages[*message as usize].len();
         self.left.extend(all().filter(|message| length(message) <= self.short));
         let short = self.left.len();
         self.left.extend(all().filter(|message| length(message) > self.short));

@@ -2,12 +2,13 @@
 
 use super::Encoding;
 use super::layout::{Layout, Validity};
-use crate::batch::Batch;
+use crate::Algorithm;
+use crate::batch::{self, pool::Threads};
 use crate::family::with_length;
+use crate::hasher::{Hasher, Variant};
 use crate::lanes::Planned;
 use crate::running::Prefix;
 use crate::short::{Done, GROUP, Shorts, TooLong};
-use crate::stream::{Stream, Variant};
 use manyhash_core::algorithm::{MAX_BLOCK_BYTES, MAX_DIGEST_BYTES};
 use manyhash_core::short::row_bytes;
 use manyhash_core::{State, prefetch_all};
@@ -27,23 +28,24 @@ const TASKS: usize = 16;
 
 /// The digests of a column of which the layout is known.
 #[derive(Clone, Copy)]
-pub(super) struct Work<'a> {
-    pub(super) batch: Batch,
+pub(super) struct ColumnWork<'a> {
+    pub(super) algorithm: Algorithm,
+    pub(super) threads: Threads,
     pub(super) validity: Option<Validity<'a>>,
     pub(super) encoding: Encoding,
     /// What stands before every row, if anything: whole blocks.
-    pub(super) before: Option<&'a Stream>,
+    pub(super) before: Option<&'a Hasher>,
 }
 
-impl Work<'_> {
+impl ColumnWork<'_> {
     pub(super) fn by_algorithm<L: Layout>(self, layout: &L, digests: &mut [u8]) {
-        with_length!(self.batch.algorithm(), F, N, start => self.run::<F, L, N>(*start, layout, digests));
+        with_length!(self.algorithm, F, N, start => self.run::<F, L, N>(*start, layout, digests));
     }
 
     fn run<F: Variant, L: Layout, const N: usize>(self, start: State<F>, layout: &L, digests: &mut [u8]) {
         let prefix = self.before.and_then(F::after).unwrap_or(Prefix::none(start));
-        let (rows, width) = (layout.rows(), self.encoding.width(self.batch.algorithm()));
-        let cores = self.batch.cores(rows, rows.saturating_mul(F::BLOCK_BYTES));
+        let (rows, width) = (layout.rows(), self.encoding.width(self.algorithm));
+        let cores = self.threads.cores(rows, rows.saturating_mul(F::BLOCK_BYTES));
         let task = if cores.count() == 1 { rows } else { (rows / cores.count() / TASKS).max(TASK) }.max(1);
         let tasks = digests.chunks_mut(task * width).enumerate().map(|(i, digests)| (i * task, digests));
         let tasks = Mutex::new(tasks);
@@ -120,7 +122,7 @@ impl Work<'_> {
     ) {
         let messages: Vec<&[u8]> = rows.iter().map(|row| layout.row(*row)).collect();
         let mut states = vec![[0; MAX_DIGEST_BYTES]; rows.len()];
-        self.batch.fill::<F, _, _>(prefix, &messages, &mut states, |state| *state);
+        batch::fill(self.threads, prefix, &messages, &mut states, |state| *state);
         let mut places = Places::<N> { digests, encoding: self.encoding };
         rows.iter().zip(&states).for_each(|(row, state)| places.digest(*row, state));
     }
@@ -188,13 +190,6 @@ impl<const N: usize> Done<usize> for Places<'_, N> {
     #[inline]
     fn digest(&mut self, row: usize, state: &[u8; MAX_DIGEST_BYTES]) {
         let encoding = self.encoding;
-        let Some(digest) = state.first_chunk::<N>() else { return };
-        match encoding {
-            Encoding::Binary => self.at(row).copy_from_slice(digest),
-            Encoding::Hex => {
-                // There is room for two digits a byte, which is all that could be wrong.
-                let _ = const_hex::encode_to_slice(digest, self.at(row));
-            }
-        }
+        encoding.write(&state[..N], self.at(row));
     }
 }

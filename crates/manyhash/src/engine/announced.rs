@@ -17,17 +17,17 @@ pub(super) struct Announced {
 
 /// When a request was announced.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Announcement(u64);
+pub(super) struct AnnouncedAt(u64);
 
 impl Announced {
-    pub(super) fn add(&mut self, now: Instant) -> Announcement {
+    pub(super) fn add(&mut self, now: Instant) -> AnnouncedAt {
         self.age(now);
         self.counts[0] += 1;
-        Announcement(self.span)
+        AnnouncedAt(self.span)
     }
 
     /// The request is over.
-    pub(super) fn remove(&mut self, Announcement(span): Announcement, now: Instant) {
+    pub(super) fn remove(&mut self, AnnouncedAt(span): AnnouncedAt, now: Instant) {
         self.age(now);
         if let Some(count) = self.counts.get_mut((self.span - span) as usize) {
             *count -= 1;

@@ -6,13 +6,13 @@ use super::block_on::block_on;
 use super::inner::{After, Inner};
 use super::pool::{Held, Order};
 use super::reentry;
-use super::shared::Shared;
+use super::shared::SharedEngine;
 use super::slots::Id;
 use super::stretch::{self, Others};
 use super::sync::{Arc, thread};
 use super::turn::{Caller, Look};
 use super::unlocked::{LONG, SMALL, Unlocked};
-use super::work::{Chunk, Content, Outcome};
+use super::work::{Chunk, Content, JobResult};
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
@@ -22,7 +22,7 @@ use std::time::Instant;
 /// A job on its way: held by its caller until he looks, or in its slot, where it may wait in line for memory. Dropped, it
 /// leaves.
 pub(super) struct Submission {
-    shared: Arc<Shared>,
+    shared: Arc<SharedEngine>,
     place: Place,
     /// While others of this thread go first.
     yielded: Option<Others>,
@@ -33,7 +33,7 @@ enum Place {
     Held(Option<Message>),
     Slot(Id),
     /// It had no slot, or has it no more.
-    Done(Outcome),
+    Done(JobResult),
 }
 
 /// A message of a caller who has not looked at it yet: he had better hash it himself, or is about to look.
@@ -56,7 +56,7 @@ impl Message {
         self.held.is_none() || unlocked.is_closed() || had_better
     }
 
-    fn hash(self, unlocked: &Unlocked) -> Outcome {
+    fn hash(self, unlocked: &Unlocked) -> JobResult {
         let Message { order, chunk, held } = self;
         let bytes = chunk.len();
         let _hashing = held.map(|_| order.hint.hashing());
@@ -68,7 +68,7 @@ impl Message {
 
 impl Submission {
     /// Takes a message in, which is submitted now, or when its caller looks at it.
-    pub(super) fn of_message(shared: Arc<Shared>, order: Arc<Order>, chunk: Chunk) -> Self {
+    pub(super) fn of_message(shared: Arc<SharedEngine>, order: Arc<Order>, chunk: Chunk) -> Self {
         let (is_tiny, seconds) = (chunk.len() <= order.most.tiny, chunk.len() as f64 * order.most.seconds);
         let held = if is_tiny || seconds > LONG { None } else { order.hint.hold(shared.threads) };
         if is_tiny || held.is_some() {
@@ -83,7 +83,7 @@ impl Submission {
     }
 
     /// Brings a job in, or into the line.
-    pub(super) fn new(shared: Arc<Shared>, pool: usize, content: Content) -> Self {
+    pub(super) fn new(shared: Arc<SharedEngine>, pool: usize, content: Content) -> Self {
         let place = match shared.with(|inner, now, after| inner.submit(pool, content, now, after)) {
             Ok(id) => Place::Slot(id),
             Err(error) => Place::Done(Err(error)),
@@ -96,7 +96,7 @@ impl Submission {
     /// # Errors
     /// If there is none, the bytes; `content` was not made of them.
     pub(super) fn try_new<B>(
-        shared: Arc<Shared>,
+        shared: Arc<SharedEngine>,
         pool: usize,
         buffer: B,
         content: impl FnOnce(B) -> Content,
@@ -117,16 +117,16 @@ impl Submission {
     }
 
     /// What has no need of a slot.
-    pub(super) fn done(shared: Arc<Shared>, outcome: Outcome) -> Self {
+    pub(super) fn done(shared: Arc<SharedEngine>, outcome: JobResult) -> Self {
         Submission { shared, place: Place::Done(outcome), yielded: None }
     }
 
     /// The end of a message whose stream is in a slot.
-    pub(super) fn of_slot(shared: Arc<Shared>, id: Id) -> Self {
+    pub(super) fn of_slot(shared: Arc<SharedEngine>, id: Id) -> Self {
         Submission { shared, place: Place::Slot(id), yielded: None }
     }
 
-    pub(super) fn poll(&mut self, caller: Caller, context: &mut Context) -> Poll<Outcome> {
+    pub(super) fn poll(&mut self, caller: Caller, context: &mut Context) -> Poll<JobResult> {
         let mut is_back = false;
         if let Some(others) = &mut self.yielded {
             if others.go_on(context) {
@@ -152,13 +152,13 @@ impl Submission {
         Poll::Ready(outcome)
     }
 
-    fn let_others_go_first(&mut self, context: &mut Context) -> Poll<Outcome> {
+    fn let_others_go_first(&mut self, context: &mut Context) -> Poll<JobResult> {
         self.yielded = Some(Others::go_first());
         context.waker().wake_by_ref();
         Poll::Pending
     }
 
-    fn poll_in_engine(&mut self, caller: Caller, mut is_back: bool, context: &mut Context) -> Poll<Outcome> {
+    fn poll_in_engine(&mut self, caller: Caller, mut is_back: bool, context: &mut Context) -> Poll<JobResult> {
         let shared = self.shared.clone();
         if let Err(error) = shared.check_process() {
             self.place.discard();
@@ -214,7 +214,7 @@ impl Place {
     }
 
     /// The digests of a message that is not submitted, hashed here.
-    fn hash(&mut self, unlocked: &Unlocked) -> Outcome {
+    fn hash(&mut self, unlocked: &Unlocked) -> JobResult {
         match self {
             Place::Held(message) => message.take().map_or(Err(JobError::Closed), |message| message.hash(unlocked)),
             Place::Slot(_) | Place::Done(_) => Err(JobError::Closed),

@@ -11,14 +11,14 @@ use super::links::{Links, List};
 use super::pool::{Order, Pool};
 use super::reentry;
 use super::schedule::Schedule;
-use super::slots::{Id, Slots, State};
+use super::slots::{Id, SlotState, Slots};
 use super::stats::Figures;
 use super::sync::Arc;
 use super::turn::Lead;
 use super::unlocked::{Most, SMALL, Unlocked};
-use super::work::{Chunk, Content, Outcome, Work};
-use crate::stream::FamilyRows;
-use crate::{Algorithm, Stream};
+use super::work::{Chunk, Content, JobResult, Work};
+use crate::hasher::FamilyRows;
+use crate::{Algorithm, Hasher};
 use std::collections::VecDeque;
 use std::task::{Poll, Waker};
 use std::time::{Duration, Instant};
@@ -46,7 +46,7 @@ pub(super) struct Job {
     pub(super) backlog: usize,
     /// While the whole of it waits in line for memory.
     ticket: Option<Ticket>,
-    outcome: Option<Outcome>,
+    outcome: Option<JobResult>,
     waker: Option<Waker>,
     /// Whether a thread of the engine is to see to it.
     urgent: bool,
@@ -270,7 +270,7 @@ impl Inner {
         let Some(job) = self.slots.get(id) else { return };
         let (wide, bytes) = (job.is_wide(), job.backlog as u64);
         job.urgent = seconds > SMALL;
-        self.ready(id, State::Filling, now, |schedule, pool| {
+        self.ready(id, SlotState::Filling, now, |schedule, pool| {
             if wide {
                 schedule.add_wide(pool, id.index(), bytes);
             } else {
@@ -280,14 +280,14 @@ impl Inner {
     }
 
     /// A job that was in this state waits to be hashed, and is added to the schedule.
-    fn ready(&mut self, id: Id, from: State, now: Instant, add: impl FnOnce(&mut Schedule, usize)) {
-        if self.slots.change(id, from, State::Ready, now).is_err() {
+    fn ready(&mut self, id: Id, from: SlotState, now: Instant, add: impl FnOnce(&mut Schedule, usize)) {
+        if self.slots.change(id, from, SlotState::Ready, now).is_err() {
             return;
         }
         let Some(job) = self.slots.get(id) else { return };
         let pool = job.pool;
         *(if job.urgent { &mut self.urgent } else { &mut self.left }) += usize::from(job.urgent || !job.ended);
-        if from == State::Filling {
+        if from == SlotState::Filling {
             self.pools[pool].enter();
         }
         add(&mut self.schedule, pool);
@@ -305,7 +305,7 @@ impl Inner {
 
     /// Changes what is said of a job that may wait to be hashed.
     fn say(&mut self, id: Id, change: impl FnOnce(&mut Job)) {
-        let is_ready = self.slots.state(id) == Some(State::Ready);
+        let is_ready = self.slots.state(id) == Some(SlotState::Ready);
         let Some(job) = self.slots.get(id) else { return };
         let counts = |job: &Job| (usize::from(job.urgent), usize::from(!job.urgent && !job.ended));
         let before = counts(job);
@@ -324,7 +324,7 @@ impl Inner {
 
     /// If the caller of a whole message that is to be hashed waits, he waits for one of the callers.
     pub(super) fn wait(&mut self, id: Id) {
-        let is_ready = self.slots.state(id) == Some(State::Ready);
+        let is_ready = self.slots.state(id) == Some(SlotState::Ready);
         let Some(job) = self.slots.get(id) else { return };
         let is_left = is_ready && job.ended && !job.urgent && job.waker.is_some();
         if is_left && !std::mem::replace(&mut job.waits, true) {
@@ -357,14 +357,14 @@ impl Inner {
         let Some(job) = self.slots.get(id) else { return };
         let whole = job.backlog + bytes;
         match state {
-            Some(State::Done) => {
+            Some(SlotState::Done) => {
                 // It has failed; the outcome says so.
                 self.gate.release(bytes);
                 after.garbage.extend(chunk);
                 self.admit(now, after);
                 return;
             }
-            Some(State::Hashing) => job.incoming.extend(chunk),
+            Some(SlotState::Hashing) => job.incoming.extend(chunk),
             _ => {
                 if let Some(Content::Message { chunks, ended, .. }) = &mut job.content {
                     chunks.extend(chunk);
@@ -376,8 +376,8 @@ impl Inner {
         let is_long = self.seconds(id) > SMALL;
         self.say(id, |job| job.urgent |= if job.ended { is_long } else { whole > AHEAD / 2 });
         match state {
-            Some(State::Ready) => self.schedule.grow(id.index(), bytes as u64),
-            Some(State::Filling) => self.ready(id, State::Filling, now, |schedule, pool| {
+            Some(SlotState::Ready) => self.schedule.grow(id.index(), bytes as u64),
+            Some(SlotState::Filling) => self.ready(id, SlotState::Filling, now, |schedule, pool| {
                 schedule.add(pool, id.index(), bytes as u64, bytes as u64);
             }),
             _ => {}
@@ -385,7 +385,13 @@ impl Inner {
     }
 
     /// What became of a job; if nothing yet, the waker is woken when it has, and exchanged for the one before.
-    pub(super) fn poll(&mut self, id: Id, waker: &mut Option<Waker>, now: Instant, after: &mut After) -> Poll<Outcome> {
+    pub(super) fn poll(
+        &mut self,
+        id: Id,
+        waker: &mut Option<Waker>,
+        now: Instant,
+        after: &mut After,
+    ) -> Poll<JobResult> {
         let Some(job) = self.slots.get(id) else { return Poll::Ready(Err(JobError::Closed)) };
         let Some(outcome) = job.outcome.take() else {
             std::mem::swap(&mut job.waker, waker);
@@ -398,12 +404,12 @@ impl Inner {
     /// Nobody wants to know of a job or stream any more.
     pub(super) fn free(&mut self, id: Id, now: Instant, after: &mut After) {
         let Some(state) = self.slots.state(id) else { return };
-        if state == State::Ready {
+        if state == SlotState::Ready {
             self.unready(id);
             self.schedule.remove(id.index());
         }
         let Ok(job) = self.slots.free(id, state, now) else { return };
-        if matches!(state, State::Ready | State::Hashing) {
+        if matches!(state, SlotState::Ready | SlotState::Hashing) {
             self.pools[job.pool].leave();
         }
         self.forget_lead(id);
@@ -426,7 +432,7 @@ impl Inner {
     /// Ends the life of what is left of a job of which so many bytes are released already.
     fn discard_rest(&mut self, content: Content, released: usize, after: &mut After) {
         match content {
-            Content::Batch(_) if released > 0 => after.contents.push(content),
+            Content::ShortMessages(_) if released > 0 => after.contents.push(content),
             _ => self.discard(content, after),
         }
     }
@@ -440,7 +446,7 @@ impl Inner {
                     after.garbage.push(chunk);
                 }
             }
-            Content::Batch(ref messages) => {
+            Content::ShortMessages(ref messages) => {
                 self.gate.release(messages.weight());
                 after.contents.push(content);
             }
@@ -454,7 +460,7 @@ impl Inner {
     /// A job that waits goes into a thread's hands, to be advanced by so many bytes at the most.
     pub(super) fn start(&mut self, id: Id, budget: usize, now: Instant) -> Option<Work> {
         let waited = self.slots.since(id, now)?;
-        self.slots.change(id, State::Ready, State::Hashing, now).ok()?;
+        self.slots.change(id, SlotState::Ready, SlotState::Hashing, now).ok()?;
         self.figures.queue_wait.add(waited);
         self.unready(id);
         let content = self.slots.get(id)?.content.take()?;
@@ -488,7 +494,7 @@ impl Inner {
             return;
         };
         self.figures.service.add(visit.unwrap_or(Duration::ZERO));
-        let bytes = if let Content::Batch(messages) = &content { messages.bytes() } else { hashed };
+        let bytes = if let Content::ShortMessages(messages) = &content { messages.bytes() } else { hashed };
         let pool = job.pool;
         self.figures.add_bytes(&self.pools[pool].algorithms, bytes);
         job.backlog = job.backlog.saturating_sub(hashed);
@@ -497,7 +503,7 @@ impl Inner {
             after.wake.extend(job.waker.take());
             job.outcome = Some(outcome);
             let incoming = std::mem::take(&mut job.incoming);
-            let _ = self.slots.change(id, State::Hashing, State::Done, now);
+            let _ = self.slots.change(id, SlotState::Hashing, SlotState::Done, now);
             self.pools[pool].leave();
             self.forget_lead(id);
             for chunk in incoming {
@@ -518,7 +524,7 @@ impl Inner {
         let is_over = left == 0 && !job.ended;
         job.content = Some(content);
         if is_over {
-            let _ = self.slots.change(id, State::Hashing, State::Filling, now);
+            let _ = self.slots.change(id, SlotState::Hashing, SlotState::Filling, now);
             self.pools[pool].leave();
             return;
         }
@@ -527,7 +533,7 @@ impl Inner {
         self.say(id, |job| {
             job.urgent = if job.ended { by_engine || is_long } else { job.urgent || job.backlog > AHEAD / 2 }
         });
-        self.ready(id, State::Hashing, now, |schedule, pool| {
+        self.ready(id, SlotState::Hashing, now, |schedule, pool| {
             if was_grouped {
                 schedule.give_back(id.index(), left, piece);
             } else {
@@ -550,7 +556,7 @@ impl Inner {
         for (waker, job) in away {
             after.wake.extend(waker);
             let Some(id) = job else { continue };
-            let _ = self.slots.change(id, State::Filling, State::Done, now);
+            let _ = self.slots.change(id, SlotState::Filling, SlotState::Done, now);
             if let Some(job) = self.slots.get(id) {
                 job.ticket = None;
                 job.outcome = Some(Err(JobError::Closed));
@@ -564,7 +570,7 @@ impl Inner {
 impl Job {
     /// Whether it fills all lanes by itself.
     pub(super) fn is_wide(&self) -> bool {
-        matches!(self.content, Some(Content::Batch(_)))
+        matches!(self.content, Some(Content::ShortMessages(_)))
     }
 
     /// Exchanges the waker of its caller.
@@ -582,20 +588,20 @@ impl Job {
 impl Content {
     /// A whole message.
     pub(super) fn message(algorithms: &[Algorithm], chunk: Chunk) -> Self {
-        let streams = algorithms.iter().map(|algorithm| Stream::new(*algorithm)).collect();
-        Content::Message { streams, chunks: VecDeque::from([chunk]), ended: true }
+        let hashers = algorithms.iter().map(|algorithm| Hasher::new(*algorithm)).collect();
+        Content::Message { hashers, chunks: VecDeque::from([chunk]), ended: true }
     }
 
     /// A message that goes on.
-    pub(super) fn begun(streams: Vec<Stream>) -> Self {
-        Content::Message { streams, chunks: VecDeque::new(), ended: false }
+    pub(super) fn begun(hashers: Vec<Hasher>) -> Self {
+        Content::Message { hashers, chunks: VecDeque::new(), ended: false }
     }
 
     /// Bytes that are not hashed yet.
     fn left(&self) -> usize {
         match self {
             Content::Message { chunks, .. } => chunks.iter().map(Chunk::left).sum(),
-            Content::Batch(messages) => messages.weight(),
+            Content::ShortMessages(messages) => messages.weight(),
         }
     }
 
@@ -603,7 +609,7 @@ impl Content {
     fn piece(&self) -> usize {
         match self {
             Content::Message { chunks, .. } => chunks.front().map_or(0, Chunk::left),
-            Content::Batch(messages) => messages.weight(),
+            Content::ShortMessages(messages) => messages.weight(),
         }
     }
 }

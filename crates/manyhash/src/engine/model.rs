@@ -7,8 +7,8 @@
 
 use super::costs::Costs;
 use super::inner::Inner;
-use super::slots::{Slots, State};
-use super::stream::Stream;
+use super::slots::{SlotState, Slots};
+use super::stream::HashStream;
 use super::sync::Arc;
 use super::work::discard;
 use super::{Engine, JobError};
@@ -79,7 +79,7 @@ fn assert_idle(engine: &Engine) {
 }
 
 fn assert_empty(inner: &Inner) {
-    let used: Vec<usize> = State::ALL[1..].iter().map(|state| inner.slots.count(*state)).collect();
+    let used: Vec<usize> = SlotState::ALL[1..].iter().map(|state| inner.slots.count(*state)).collect();
     assert_eq!((used, inner.gate.held()), (vec![0; 4], 0));
     let callers: usize = inner.pools.iter().map(|pool| pool.callers()).sum();
     assert_eq!((callers, inner.schedule.is_waiting()), (0, false));
@@ -262,7 +262,7 @@ fn slots_run_out() {
             })
         });
         join(threads.collect());
-        assert_eq!(engine.handle.0.with(|inner, _, _| inner.slots.count(State::Free)), 2);
+        assert_eq!(engine.handle.0.with(|inner, _, _| inner.slots.count(SlotState::Free)), 2);
         assert_idle(&engine);
     });
 }
@@ -485,7 +485,7 @@ fn buffers_that_misbehave_fail_alone() {
                 let pending = engine.digest(Md5, Odd::new(&engine));
                 let tried = engine.try_digest(Md5, Odd::new(&engine)).map(drop);
                 let many = engine.digest_many(Md5, vec![Odd::new(&engine), Odd::new(&engine)]);
-                let mut stream: Stream<Algorithm> = engine.stream(Md5);
+                let mut stream: HashStream<Algorithm> = engine.stream(Md5);
                 let written = stream.write(Odd::new(&engine)).wait();
                 let written = written.and_then(|()| stream.write(Odd::new(&engine)).wait());
                 if let Err(full) = tried {

@@ -8,15 +8,15 @@ use super::stretch;
 use super::sync::{Arc, Condvar, Mutex, MutexGuard, thread, wait_for};
 use super::turn::LINGER;
 use super::unlocked::{Most, Unlocked};
-use super::work::{self, Messages, Outcome};
+use super::work::{self, JobResult, Messages};
 use crate::Algorithm;
-use crate::stream::FamilyRows;
+use crate::hasher::FamilyRows;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
 use std::time::Instant;
 
-pub(super) struct Shared {
+pub(super) struct SharedEngine {
     inner: Mutex<Inner>,
     pub(super) unlocked: Arc<Unlocked>,
     /// Where the engine's threads sleep.
@@ -28,12 +28,12 @@ pub(super) struct Shared {
     singles: [OnceLock<Arc<Order>>; Algorithm::ALL.len()],
 }
 
-impl Shared {
+impl SharedEngine {
     pub(super) fn new(threads: usize, memory: usize) -> Self {
         let unlocked = Arc::new(Unlocked::default());
         let inner = Mutex::new(Inner::new(threads, memory, unlocked.clone()));
         let singles = std::array::from_fn(|_| OnceLock::new());
-        Shared { inner, unlocked, work: Condvar::new(), process: std::process::id(), threads, singles }
+        SharedEngine { inner, unlocked, work: Condvar::new(), process: std::process::id(), threads, singles }
     }
 
     /// # Errors
@@ -112,7 +112,7 @@ impl Shared {
     }
 
     /// The digests of a batch of short messages, which this thread hashes.
-    pub(super) fn hash_at_once(&self, algorithm: Algorithm, mut batch: impl Messages) -> Outcome {
+    pub(super) fn hash_at_once(&self, algorithm: Algorithm, mut batch: impl Messages) -> JobResult {
         let (rows, begun) = (FamilyRows::default(), Instant::now());
         let digests = batch.run(&rows);
         self.with(|inner, now, _| {

@@ -1,6 +1,6 @@
 //! The slot pool: one slot for each job or stream in hand.
 //!
-//! A slot is in exactly one [`State`]. The slots of a state form a list in the order in which they came into it, so
+//! A slot is in exactly one [`SlotState`]. The slots of a state form a list in the order in which they came into it, so
 //! that how many there are and how long the oldest has been there is known at any time. An [`Id`] names one use of a
 //! slot: after the slot was freed it names nothing, so that whoever comes late changes nothing.
 
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 /// What a slot is doing.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum State {
+pub enum SlotState {
     /// Nobody's.
     Free,
     /// A caller's, who has handed over nothing that is left to hash, or waits in line for memory.
@@ -22,18 +22,19 @@ pub enum State {
     Done,
 }
 
-impl State {
+impl SlotState {
     /// All of them, in the order in which a slot goes through them.
-    pub const ALL: [State; 5] = [State::Free, State::Filling, State::Ready, State::Hashing, State::Done];
+    pub const ALL: [SlotState; 5] =
+        [SlotState::Free, SlotState::Filling, SlotState::Ready, SlotState::Hashing, SlotState::Done];
 
     /// In lower case.
     pub fn name(self) -> &'static str {
         match self {
-            State::Free => "free",
-            State::Filling => "filling",
-            State::Ready => "ready",
-            State::Hashing => "hashing",
-            State::Done => "done",
+            SlotState::Free => "free",
+            SlotState::Filling => "filling",
+            SlotState::Ready => "ready",
+            SlotState::Hashing => "hashing",
+            SlotState::Done => "done",
         }
     }
 }
@@ -63,13 +64,13 @@ pub(super) struct Slots<T> {
     capacity: usize,
     links: Links,
     /// By state. Slots that were never used are in none.
-    lists: [List; State::ALL.len()],
+    lists: [List; SlotState::ALL.len()],
     transitions: u64,
 }
 
 #[derive(Debug)]
 struct Slot<T> {
-    state: State,
+    state: SlotState,
     since: Instant,
     generation: u32,
     /// Something in every state but `Free`.
@@ -82,19 +83,19 @@ impl<T> Slots<T> {
             slots: Vec::new(),
             capacity,
             links: Links::default(),
-            lists: [List::EMPTY; State::ALL.len()],
+            lists: [List::EMPTY; SlotState::ALL.len()],
             transitions: 0,
         }
     }
 
     /// How many are in a state.
-    pub(super) fn count(&self, state: State) -> usize {
-        let unused = if state == State::Free { self.capacity - self.slots.len() } else { 0 };
+    pub(super) fn count(&self, state: SlotState) -> usize {
+        let unused = if state == SlotState::Free { self.capacity - self.slots.len() } else { 0 };
         self.lists[state as usize].len() + unused
     }
 
     /// How long the one that has been longest in a state has been there.
-    pub(super) fn oldest(&self, state: State, now: Instant) -> Option<Duration> {
+    pub(super) fn oldest(&self, state: SlotState, now: Instant) -> Option<Duration> {
         let first = self.lists[state as usize].first()?;
         Some(now.saturating_duration_since(self.slots[first as usize].since))
     }
@@ -106,18 +107,18 @@ impl<T> Slots<T> {
 
     /// From `Free` to `Filling`, if there is a free one.
     pub(super) fn take(&mut self, content: T, now: Instant) -> Option<Id> {
-        let index = match self.lists[State::Free as usize].first() {
+        let index = match self.lists[SlotState::Free as usize].first() {
             Some(index) => index,
             None if self.slots.len() < self.capacity => {
                 let index = self.slots.len() as u32;
-                self.slots.push(Slot { state: State::Free, since: now, generation: 0, content: None });
-                self.lists[State::Free as usize].push_back(&mut self.links, index);
+                self.slots.push(Slot { state: SlotState::Free, since: now, generation: 0, content: None });
+                self.lists[SlotState::Free as usize].push_back(&mut self.links, index);
                 index
             }
             None => return None,
         };
         self.slots[index as usize].content = Some(content);
-        self.enter(index, State::Filling, now);
+        self.enter(index, SlotState::Filling, now);
         Some(Id { index, generation: self.slots[index as usize].generation })
     }
 
@@ -125,8 +126,8 @@ impl<T> Slots<T> {
     ///
     /// # Errors
     /// If it is not in the first; nothing is changed then.
-    pub(super) fn change(&mut self, id: Id, from: State, to: State, now: Instant) -> Result<(), WrongState> {
-        if from == State::Free || to == State::Free || self.state(id) != Some(from) {
+    pub(super) fn change(&mut self, id: Id, from: SlotState, to: SlotState, now: Instant) -> Result<(), WrongState> {
+        if from == SlotState::Free || to == SlotState::Free || self.state(id) != Some(from) {
             return Err(WrongState);
         }
         self.enter(id.index, to, now);
@@ -137,18 +138,18 @@ impl<T> Slots<T> {
     ///
     /// # Errors
     /// If it is not in that state; nothing is changed then.
-    pub(super) fn free(&mut self, id: Id, from: State, now: Instant) -> Result<T, WrongState> {
-        if from == State::Free || self.state(id) != Some(from) {
+    pub(super) fn free(&mut self, id: Id, from: SlotState, now: Instant) -> Result<T, WrongState> {
+        if from == SlotState::Free || self.state(id) != Some(from) {
             return Err(WrongState);
         }
         let slot = &mut self.slots[id.index as usize];
         let content = slot.content.take().ok_or(WrongState)?;
         slot.generation = slot.generation.wrapping_add(1);
-        self.enter(id.index, State::Free, now);
+        self.enter(id.index, SlotState::Free, now);
         Ok(content)
     }
 
-    fn enter(&mut self, index: u32, state: State, now: Instant) {
+    fn enter(&mut self, index: u32, state: SlotState, now: Instant) {
         let slot = &mut self.slots[index as usize];
         self.lists[slot.state as usize].remove(&mut self.links, index);
         self.lists[state as usize].push_back(&mut self.links, index);
@@ -163,7 +164,7 @@ impl<T> Slots<T> {
     }
 
     /// The state, unless the slot is somebody else's by now.
-    pub(super) fn state(&self, id: Id) -> Option<State> {
+    pub(super) fn state(&self, id: Id) -> Option<SlotState> {
         let slot = self.slots.get(id.index as usize).filter(|slot| slot.generation == id.generation)?;
         Some(slot.state)
     }
@@ -176,14 +177,14 @@ impl<T> Slots<T> {
 
     /// The present use of a slot that is in use.
     pub(super) fn id(&self, index: u32) -> Option<Id> {
-        let slot = self.slots.get(index as usize).filter(|slot| slot.state != State::Free)?;
+        let slot = self.slots.get(index as usize).filter(|slot| slot.state != SlotState::Free)?;
         Some(Id { index, generation: slot.generation })
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Slots, State, WrongState};
+    use super::{SlotState, Slots, WrongState};
     use std::time::{Duration, Instant};
 
     #[test]
@@ -191,19 +192,19 @@ mod tests {
         let mut slots = Slots::new(2);
         let now = Instant::now();
         let id = slots.take("a", now).expect("two are free");
-        assert_eq!(slots.change(id, State::Ready, State::Hashing, now), Err(WrongState));
-        assert_eq!(slots.change(id, State::Filling, State::Free, now), Err(WrongState));
-        assert_eq!(slots.change(id, State::Filling, State::Ready, now), Ok(()));
-        assert_eq!(slots.free(id, State::Done, now), Err(WrongState));
-        assert_eq!(slots.free(id, State::Ready, now), Ok("a"));
+        assert_eq!(slots.change(id, SlotState::Ready, SlotState::Hashing, now), Err(WrongState));
+        assert_eq!(slots.change(id, SlotState::Filling, SlotState::Free, now), Err(WrongState));
+        assert_eq!(slots.change(id, SlotState::Filling, SlotState::Ready, now), Ok(()));
+        assert_eq!(slots.free(id, SlotState::Done, now), Err(WrongState));
+        assert_eq!(slots.free(id, SlotState::Ready, now), Ok("a"));
         assert_eq!(slots.transitions(), 3);
 
         // The same slot, but another use of it.
         let other = slots.take("b", now).expect("two are free");
         assert_eq!((other.index(), slots.state(id), slots.get(id)), (id.index(), None, None));
-        assert_eq!(slots.change(id, State::Filling, State::Ready, now), Err(WrongState));
-        assert_eq!(slots.free(id, State::Filling, now), Err(WrongState));
-        assert_eq!((slots.state(other), slots.get(other)), (Some(State::Filling), Some(&mut "b")));
+        assert_eq!(slots.change(id, SlotState::Filling, SlotState::Ready, now), Err(WrongState));
+        assert_eq!(slots.free(id, SlotState::Filling, now), Err(WrongState));
+        assert_eq!((slots.state(other), slots.get(other)), (Some(SlotState::Filling), Some(&mut "b")));
     }
 
     #[test]
@@ -213,13 +214,13 @@ mod tests {
         let at = |seconds| start + Duration::from_secs(seconds);
         let ids: Vec<_> = (0..3).map(|i| slots.take((), at(i)).expect("three are free")).collect();
         assert!(slots.take((), at(3)).is_none());
-        assert_eq!(slots.oldest(State::Filling, at(5)), Some(Duration::from_secs(5)));
-        slots.change(ids[0], State::Filling, State::Ready, at(4)).expect("it is filling");
-        assert_eq!(slots.oldest(State::Filling, at(5)), Some(Duration::from_secs(4)));
-        assert_eq!(slots.oldest(State::Ready, at(5)), Some(Duration::from_secs(1)));
-        let counts = State::ALL.map(|state| slots.count(state));
+        assert_eq!(slots.oldest(SlotState::Filling, at(5)), Some(Duration::from_secs(5)));
+        slots.change(ids[0], SlotState::Filling, SlotState::Ready, at(4)).expect("it is filling");
+        assert_eq!(slots.oldest(SlotState::Filling, at(5)), Some(Duration::from_secs(4)));
+        assert_eq!(slots.oldest(SlotState::Ready, at(5)), Some(Duration::from_secs(1)));
+        let counts = SlotState::ALL.map(|state| slots.count(state));
         assert_eq!(counts, [0, 2, 1, 0, 0]);
-        slots.free(ids[1], State::Filling, at(6)).expect("it is filling");
-        assert_eq!(slots.count(State::Free), 1);
+        slots.free(ids[1], SlotState::Filling, at(6)).expect("it is filling");
+        assert_eq!(slots.count(SlotState::Free), 1);
     }
 }

@@ -1,12 +1,12 @@
 //! What the engine has done and is doing, as figures.
 
 use super::inner::Inner;
-use super::slots::State;
+use super::slots::SlotState;
 use super::unlocked::{Unlocked, seconds_alone};
 use crate::Algorithm;
 use crate::family::with_family;
+use crate::hasher::{FamilyRows, Variant};
 use crate::lanes::Advance;
-use crate::stream::{FamilyRows, Variant};
 use manyhash_core::Family;
 use std::time::{Duration, Instant};
 
@@ -20,8 +20,8 @@ pub struct Stats {
     /// The time that callers' own threads have spent hashing what was not worth handing over. For messages of a few KiB
     /// this is not measured, but what they cost by the plan.
     pub inline: Duration,
-    /// The slots in each state, in the order of [`State::ALL`].
-    pub states: [StateStats; State::ALL.len()],
+    /// The slots in each state, in the order of [`SlotState::ALL`].
+    pub states: [StateStats; SlotState::ALL.len()],
     /// Changes of slots' states.
     pub transitions: u64,
     /// Bytes handed over that are not hashed yet, as far as they count against the bound.
@@ -42,7 +42,7 @@ pub struct Stats {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct StateStats {
     /// The state.
-    pub state: State,
+    pub state: SlotState,
     /// Slots that are in it.
     pub slots: usize,
     /// How long the one that has been longest in it has been there.
@@ -137,7 +137,7 @@ impl Figures {
     }
 
     fn algorithms(&self) -> Vec<AlgorithmStats> {
-        let used = Algorithm::ALL.into_iter().zip(self.bytes).filter(|(_, bytes)| *bytes > 0);
+        let used = Algorithm::ALL.iter().copied().zip(self.bytes).filter(|(_, bytes)| *bytes > 0);
         used.map(|(algorithm, bytes)| with_family!(algorithm, F, _start => self.of::<F>(algorithm, bytes))).collect()
     }
 
@@ -167,7 +167,7 @@ impl Inner {
             threads,
             busy: figures.busy,
             inline: figures.inline,
-            states: State::ALL.map(state),
+            states: SlotState::ALL.map(state),
             transitions: self.slots.transitions(),
             memory: self.gate.held() as u64,
             memory_bound: self.gate.bound() as u64,

@@ -8,7 +8,7 @@ use super::gate::Ticket;
 use super::inner::{After, Inner, Taken};
 use super::pool::{Order, Writing};
 use super::reentry;
-use super::shared::Shared;
+use super::shared::SharedEngine;
 use super::slots::Id;
 use super::stretch::{self, Others};
 use super::sync::Arc;
@@ -27,8 +27,8 @@ use std::time::Instant;
 ///
 /// [`write`](Self::write) takes a chunk without copying it, and waits when the engine's memory is used up or when
 /// hashing is more than 256 KiB behind. Dropped, the message is given up.
-pub struct Stream<A> {
-    shared: Arc<Shared>,
+pub struct HashStream<A> {
+    shared: Arc<SharedEngine>,
     place: Place,
     /// Once it is no longer tiny.
     writing: Option<Writing>,
@@ -48,7 +48,7 @@ enum Place {
 /// A message for which the engine is not needed yet.
 struct Short {
     order: Arc<Order>,
-    hashes: Vec<crate::Stream>,
+    hashes: Vec<crate::Hasher>,
     hashed: usize,
 }
 
@@ -71,21 +71,21 @@ impl Short {
         chunk.hash(&mut self.hashes)?;
         self.hashed = self.hashed.saturating_add(bytes);
         stretch::add(bytes as f64 * self.order.most.seconds);
-        unlocked.add_bytes(self.hashes.iter().map(crate::Stream::algorithm), bytes);
+        unlocked.add_bytes(self.hashes.iter().map(crate::Hasher::algorithm), bytes);
         if unlocked.is_closed() { Err(JobError::Closed) } else { Ok(()) }
     }
 }
 
-impl<A: Algorithms> Stream<A> {
-    pub(super) fn new(shared: Arc<Shared>, algorithms: A) -> Self {
+impl<A: Algorithms> HashStream<A> {
+    pub(super) fn new(shared: Arc<SharedEngine>, algorithms: A) -> Self {
         let place = match shared.order(algorithms.list()) {
             Ok(order) => {
-                let hashes = algorithms.list().iter().map(|algorithm| crate::Stream::new(*algorithm)).collect();
+                let hashes = algorithms.list().iter().map(|algorithm| crate::Hasher::new(*algorithm)).collect();
                 Place::Short(Short { order, hashes, hashed: 0 })
             }
             Err(error) => Place::Over(error),
         };
-        Stream { shared, place, writing: None, algorithms: PhantomData }
+        HashStream { shared, place, writing: None, algorithms: PhantomData }
     }
 
     /// The message goes on with these bytes.
@@ -119,7 +119,7 @@ impl<A: Algorithms> Stream<A> {
             Place::Short(_) if shared.unlocked.is_closed() => Digesting::at_once(Err(JobError::Closed)),
             Place::Short(short) => {
                 shared.unlocked.add_job();
-                Digesting::at_once(Ok(A::digests(short.hashes.into_iter().map(crate::Stream::finalize).collect())))
+                Digesting::at_once(Ok(A::digests(short.hashes.into_iter().map(crate::Hasher::finalize).collect())))
             }
             Place::Slot(id) => match shared.check_process() {
                 Ok(()) => {
@@ -136,7 +136,7 @@ impl<A: Algorithms> Stream<A> {
     }
 }
 
-impl<A> Stream<A> {
+impl<A> HashStream<A> {
     /// It comes to nothing, unless it has already.
     fn end(&mut self, error: JobError) {
         match std::mem::replace(&mut self.place, Place::Over(error)) {
@@ -148,13 +148,13 @@ impl<A> Stream<A> {
     }
 }
 
-impl<A> fmt::Debug for Stream<A> {
+impl<A> fmt::Debug for HashStream<A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Stream").finish_non_exhaustive()
+        f.debug_struct("HashStream").finish_non_exhaustive()
     }
 }
 
-impl<A> Drop for Stream<A> {
+impl<A> Drop for HashStream<A> {
     fn drop(&mut self) {
         self.end(JobError::Closed);
     }
@@ -163,7 +163,7 @@ impl<A> Drop for Stream<A> {
 /// A chunk on its way into a stream: a future, or waited for with [`wait`](Self::wait).
 #[must_use = "nothing is written when this is dropped before it is done"]
 pub struct Write<'a, A> {
-    stream: &'a mut Stream<A>,
+    stream: &'a mut HashStream<A>,
     /// Until it is accepted.
     chunk: Option<Chunk>,
     /// Streams that are written in turns.

@@ -8,10 +8,10 @@
 
 use super::inner::{After, Inner, Taken};
 use super::schedule::Pace;
-use super::slots::{Id, State};
+use super::slots::{Id, SlotState};
 use super::stretch;
 use super::unlocked::{LONG, SMALL, SWITCH, SWITCH_OF_THREAD};
-use super::work::Outcome;
+use super::work::JobResult;
 use std::task::{Poll, Waker};
 use std::time::{Duration, Instant};
 
@@ -60,7 +60,7 @@ pub(super) enum Turn {
 
 /// What a look at a job has come to.
 pub(super) enum Look {
-    Outcome(Poll<Outcome>),
+    Outcome(Poll<JobResult>),
     /// The engine is closed and takes nothing more.
     Refused,
     Hash(Taken),
@@ -101,7 +101,7 @@ impl Inner {
     ) -> Look {
         after.call = true;
         let came_back = self.end_lead(Who::Job(id)) || is_back;
-        let is_ready = self.slots.state(id) == Some(State::Ready);
+        let is_ready = self.slots.state(id) == Some(SlotState::Ready);
         let turn = if is_ready { self.turn(id, caller, came_back, now) } else { Turn::Wait };
         match turn {
             Turn::Hash(taken) => Look::Hash(taken),
@@ -225,7 +225,7 @@ impl Inner {
         Writer { caller, came_back, beside }: Writer,
         now: Instant,
     ) -> Option<Taken> {
-        if self.slots.state(id) != Some(State::Ready) {
+        if self.slots.state(id) != Some(SlotState::Ready) {
             return None;
         }
         let seconds = self.seconds(id);
@@ -287,7 +287,7 @@ impl Inner {
     /// Whether a thread is wanted for a job that its caller does not wait for yet. He may do it himself when he does,
     /// unless there are others, who should not wait for that, or it takes long.
     pub(super) fn is_to_be_called_for(&mut self, id: Id) -> bool {
-        self.slots.count(State::Ready) > 1 || self.seconds(id) > LONG
+        self.slots.count(SlotState::Ready) > 1 || self.seconds(id) > LONG
     }
 
     /// Whether a thread more would have something to do, is there, and is not called yet: it counts as called then.
@@ -305,12 +305,12 @@ impl Inner {
     /// do it when he likes.
     pub(super) fn is_to_be_watched(&self) -> bool {
         let is_left = self.left > 0 || self.urgent > 0 || self.waiting.first().is_some();
-        is_left || self.slots.count(State::Ready) > 1 || self.gate.is_waited_for() || self.is_closed()
+        is_left || self.slots.count(SlotState::Ready) > 1 || self.gate.is_waited_for() || self.is_closed()
     }
 
     /// Whether any message is to be hashed, or being hashed.
     pub(super) fn has_jobs(&self) -> bool {
-        self.slots.count(State::Ready) + self.slots.count(State::Hashing) > 0
+        self.slots.count(SlotState::Ready) + self.slots.count(SlotState::Hashing) > 0
     }
 
     /// Whether there is reason for the engine's threads to hash now: for a job that takes long, or many of them; or
@@ -323,7 +323,7 @@ impl Inner {
     /// Jobs for a thread of the engine, if there is reason. What was left for too long is one.
     pub(super) fn take(&mut self, may_be_late: bool, now: Instant) -> Option<Taken> {
         let is_late = may_be_late
-            && (cfg!(manyhash_shuttle) || self.slots.oldest(State::Ready, now).is_some_and(|age| age >= LINGER));
+            && (cfg!(manyhash_shuttle) || self.slots.oldest(SlotState::Ready, now).is_some_and(|age| age >= LINGER));
         if !is_late && !self.is_urgent() {
             return None;
         }

@@ -95,7 +95,7 @@ impl Unlocked {
     }
 
     pub(super) fn bytes(&self) -> impl Iterator<Item = (Algorithm, u64)> {
-        Algorithm::ALL.into_iter().map(|algorithm| {
+        Algorithm::ALL.iter().copied().map(|algorithm| {
             let bytes = self.shards.iter().map(|shard| shard.bytes[algorithm as usize].load(Relaxed));
             (algorithm, bytes.sum())
         })

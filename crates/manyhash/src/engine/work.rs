@@ -7,16 +7,16 @@ use super::JobError;
 use super::reentry;
 use super::slots::Id;
 use crate::family::with_family;
+use crate::hasher::{FamilyRows, Variant, finalize_many, update_messages};
 use crate::lanes::Planned;
 use crate::running::Prefix;
-use crate::stream::{FamilyRows, Variant, finalize_many, update_messages};
-use crate::{Algorithm, Digest, Stream, batch};
+use crate::{Algorithm, Digest, Hasher, batch};
 use manyhash_core::algorithm::MAX_BLOCK_BYTES;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// What became of a job.
-pub(super) type Outcome = Result<Vec<Digest>, JobError>;
+pub(super) type JobResult = Result<Vec<Digest>, JobError>;
 
 /// Bytes that a caller handed over.
 pub(super) struct Chunk {
@@ -51,14 +51,14 @@ impl Chunk {
     }
 
     /// Hashes all of it, at once.
-    pub(super) fn hash(self, streams: &mut [Stream]) -> Result<(), JobError> {
-        let hashed = self.next(usize::MAX).map(|bytes| streams.iter_mut().for_each(|stream| stream.update(bytes)));
+    pub(super) fn hash(self, hashers: &mut [Hasher]) -> Result<(), JobError> {
+        let hashed = self.next(usize::MAX).map(|bytes| hashers.iter_mut().for_each(|hasher| hasher.update(bytes)));
         let discarded = self.discard();
         hashed.and(discarded)
     }
 
     /// The digests of all of it, at once.
-    pub(super) fn digests(self, algorithms: &[Algorithm]) -> Outcome {
+    pub(super) fn digests(self, algorithms: &[Algorithm]) -> JobResult {
         let digest = |bytes| algorithms.iter().map(|algorithm| crate::digest(*algorithm, bytes)).collect();
         let digests = self.next(usize::MAX).map(digest);
         let discarded = self.discard();
@@ -113,18 +113,18 @@ pub(super) fn at_once<B: AsRef<[u8]>, D>(
 pub(super) enum Content {
     /// The bytes of one message, by one algorithm or several.
     Message {
-        streams: Vec<Stream>,
+        hashers: Vec<Hasher>,
         /// What follows the bytes that are hashed already.
         chunks: VecDeque<Chunk>,
         /// Whether the message ends with them.
         ended: bool,
     },
     /// Many short messages.
-    Batch(Box<dyn Messages>),
+    ShortMessages(Box<dyn Messages>),
 }
 
 /// States, and the bytes that they go on with.
-type Piece<'a> = (&'a mut [Stream], &'a [u8]);
+type Piece<'a> = (&'a mut [Hasher], &'a [u8]);
 
 /// A job in a thread's hands.
 pub(super) struct Work {
@@ -137,7 +137,7 @@ pub(super) struct Work {
     /// Bytes of chunks that are done with.
     pub(super) released: usize,
     /// The digests, or what went wrong, if that is the end of the job.
-    pub(super) outcome: Option<Outcome>,
+    pub(super) outcome: Option<JobResult>,
 }
 
 impl Work {
@@ -152,10 +152,10 @@ impl Work {
     /// The next bytes, if there are any left to hash now, and the states that go on with them. Of those that several
     /// algorithms read one after another, at most `shared`.
     fn next(&mut self, shared: usize) -> Result<Option<Piece<'_>>, JobError> {
-        let Content::Message { streams, chunks, .. } = &mut self.content else { return Ok(None) };
-        let most = if streams.len() > 1 { self.budget.min(shared) } else { self.budget };
+        let Content::Message { hashers, chunks, .. } = &mut self.content else { return Ok(None) };
+        let most = if hashers.len() > 1 { self.budget.min(shared) } else { self.budget };
         match chunks.front() {
-            Some(chunk) if self.budget > 0 && self.outcome.is_none() => Ok(Some((streams, chunk.next(most)?))),
+            Some(chunk) if self.budget > 0 && self.outcome.is_none() => Ok(Some((hashers, chunk.next(most)?))),
             _ => Ok(None),
         }
     }
@@ -187,7 +187,7 @@ const SHARED_GRAIN: usize = 4 << 10;
 /// Hashes what the budgets allow, of many jobs side by side.
 pub(super) fn run(works: &mut [Work], rows: &FamilyRows) {
     for work in works.iter_mut() {
-        if let Content::Batch(messages) = &mut work.content {
+        if let Content::ShortMessages(messages) = &mut work.content {
             work.outcome = Some(messages.run(rows));
             (work.hashed, work.released) = (messages.weight(), messages.weight());
         }
@@ -229,14 +229,14 @@ fn finish(works: &mut [Work], rows: &FamilyRows) {
         all && work.outcome.is_none()
     };
     let mut ended: Vec<&mut Work> = works.iter_mut().filter(ended).collect();
-    let streams = ended.iter().flat_map(|work| match &work.content {
-        Content::Message { streams, .. } => &streams[..],
-        Content::Batch(_) => &[],
+    let hashers = ended.iter().flat_map(|work| match &work.content {
+        Content::Message { hashers, .. } => &hashers[..],
+        Content::ShortMessages(_) => &[],
     });
-    let mut digests = finalize_many(&streams.collect::<Vec<_>>(), rows).into_iter();
+    let mut digests = finalize_many(&hashers.collect::<Vec<_>>(), rows).into_iter();
     for work in &mut ended {
-        if let Content::Message { streams, .. } = &work.content {
-            work.outcome = Some(Ok(digests.by_ref().take(streams.len()).collect()));
+        if let Content::Message { hashers, .. } = &work.content {
+            work.outcome = Some(Ok(digests.by_ref().take(hashers.len()).collect()));
         }
     }
 }
@@ -250,20 +250,20 @@ pub(super) trait Messages: Send {
     /// end costs.
     fn weight(&self) -> usize;
 
-    fn run(&mut self, rows: &FamilyRows) -> Outcome;
+    fn run(&mut self, rows: &FamilyRows) -> JobResult;
 }
 
 /// Messages of one type, by one algorithm.
-pub(super) struct Batch<B> {
+pub(super) struct ShortMessages<B> {
     algorithm: Algorithm,
     messages: Vec<B>,
     bytes: usize,
     pub(super) weight: usize,
 }
 
-impl<B> Batch<B> {
+impl<B> ShortMessages<B> {
     pub(super) fn new(algorithm: Algorithm) -> Self {
-        Batch { algorithm, messages: Vec::new(), bytes: 0, weight: 0 }
+        ShortMessages { algorithm, messages: Vec::new(), bytes: 0, weight: 0 }
     }
 
     pub(super) fn push(&mut self, message: B, length: usize) {
@@ -273,7 +273,7 @@ impl<B> Batch<B> {
     }
 }
 
-impl<B> Drop for Batch<B> {
+impl<B> Drop for ShortMessages<B> {
     fn drop(&mut self) {
         let _ = discard_all(std::mem::take(&mut self.messages));
     }
@@ -288,7 +288,7 @@ fn discard_all<B>(buffers: Vec<B>) -> Result<(), JobError> {
     outcome
 }
 
-impl<B: AsRef<[u8]> + Send> Messages for Batch<B> {
+impl<B: AsRef<[u8]> + Send> Messages for ShortMessages<B> {
     fn bytes(&self) -> usize {
         self.bytes
     }
@@ -297,7 +297,7 @@ impl<B: AsRef<[u8]> + Send> Messages for Batch<B> {
         self.weight
     }
 
-    fn run(&mut self, rows: &FamilyRows) -> Outcome {
+    fn run(&mut self, rows: &FamilyRows) -> JobResult {
         let messages = std::mem::take(&mut self.messages);
         let algorithm = self.algorithm;
         let digests = guard(|| {

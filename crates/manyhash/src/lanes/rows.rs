@@ -7,19 +7,19 @@ use std::cell::Cell;
 
 /// Rows, a block of each lane in use, that have been advanced, by the number of lanes in use.
 #[derive(Clone, Debug)]
-pub(crate) struct Rows {
+pub(crate) struct RowCounts {
     by_lanes: [Cell<u64>; MAX_LANES + 1],
     /// The most lanes that were in use: further there is nothing to look for.
     most: Cell<usize>,
 }
 
-impl Default for Rows {
+impl Default for RowCounts {
     fn default() -> Self {
-        Rows { by_lanes: [const { Cell::new(0) }; MAX_LANES + 1], most: Cell::new(0) }
+        RowCounts { by_lanes: [const { Cell::new(0) }; MAX_LANES + 1], most: Cell::new(0) }
     }
 }
 
-impl Rows {
+impl RowCounts {
     pub(crate) fn add(&self, lanes: usize, rows: usize) {
         let lanes = lanes.min(MAX_LANES);
         let cell = &self.by_lanes[lanes];
@@ -32,7 +32,7 @@ impl Rows {
         self.by_lanes[..=self.most.get()].iter().map(Cell::get).enumerate().filter(|(_, rows)| *rows > 0)
     }
 
-    pub(crate) fn add_all(&self, other: &Rows) {
+    pub(crate) fn add_all(&self, other: &RowCounts) {
         other.iter().for_each(|(lanes, rows)| self.add(lanes, rows as usize));
     }
 
@@ -44,7 +44,7 @@ impl Rows {
 
 struct Watched<'a, F: Family> {
     plan: &'a Plan<F>,
-    rows: &'a Rows,
+    rows: &'a RowCounts,
 }
 
 impl<F: Family> Advance<F> for Watched<'_, F> {

@@ -1,7 +1,7 @@
 //! What the tests of the engine share.
 
 use crate::common::{bytes, reference};
-use manyhash::engine::{Engine, State};
+use manyhash::engine::{Engine, SlotState};
 use manyhash::{Algorithm, Digest};
 use std::time::{Duration, Instant};
 
@@ -21,7 +21,8 @@ pub(crate) fn assert_idle(engine: &Engine) {
     let start = Instant::now();
     loop {
         let stats = engine.stats();
-        let used: usize = stats.states.iter().filter(|state| state.state != State::Free).map(|state| state.slots).sum();
+        let used: usize =
+            stats.states.iter().filter(|state| state.state != SlotState::Free).map(|state| state.slots).sum();
         if (used, stats.memory) == (0, 0) {
             return;
         }

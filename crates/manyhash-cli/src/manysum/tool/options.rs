@@ -5,7 +5,7 @@ use crate::lists::cksum::{CKSUM, CRC32B, Family};
 use crate::manysum::getopt::Spec;
 use crate::manysum::settings::Report;
 use crate::quote::quote_argument;
-use manyhash::{Blake2bLength, Function};
+use manyhash::{Blake2bLength, HashFunction};
 
 #[derive(Clone, Copy)]
 pub(super) enum Meaning {
@@ -71,13 +71,13 @@ pub(super) fn of(kind: Kind) -> Vec<Spec<Meaning>> {
 /// What `cksum` has by one name.
 #[derive(Clone, Copy)]
 pub(super) enum Named {
-    Function(Function),
+    Function(HashFunction),
     Family(Family),
 }
 
 /// What `cksum` has by this name, in exactly these letters. The message on what it has not names what coreutils 9.1 has.
 pub(super) fn algorithm(name: &[u8]) -> Result<Named, Stop> {
-    let named = |function: &Function| function.to_string().as_bytes() == name;
+    let named = |function: &HashFunction| function.to_string().as_bytes() == name;
     let function = match name {
         // Of coreutils 9.6.
         b"crc32b" => Some(CRC32B),
@@ -129,7 +129,7 @@ impl Length {
     }
 
     /// The function of a family that has digests of this length.
-    pub(super) fn of_family(&self, family: Family) -> Result<Function, Stop> {
+    pub(super) fn of_family(&self, family: Family) -> Result<HashFunction, Stop> {
         let found = family.functions().into_iter().find(|function| 8 * function.digest_bytes() as u64 == self.bits);
         found.ok_or_else(|| {
             let name = quote_argument(family.tag().as_bytes());

@@ -6,7 +6,7 @@ use crc_fast::CrcAlgorithm;
 
 /// POSIX's `cksum`: a CRC of the message and of its length behind it, least significant byte first and without the zeros
 /// at its end.
-pub(super) struct Crc {
+pub(in crate::function) struct Crc {
     running: crc_fast::Digest,
     bytes: u64,
 }
@@ -33,7 +33,7 @@ impl Running for Crc {
 
 /// BSD's `sum`: each byte is added after a rotation to the right.
 #[derive(Default)]
-pub(super) struct Bsd(u16);
+pub(in crate::function) struct Bsd(u16);
 
 impl Running for Bsd {
     fn update(&mut self, bytes: &[u8]) {
@@ -47,7 +47,7 @@ impl Running for Bsd {
 
 /// System V's `sum`: the sum of all bytes, modulo 2^32, and then of its halves until one is left.
 #[derive(Default)]
-pub(super) struct Sysv(u32);
+pub(in crate::function) struct Sysv(u32);
 
 impl Running for Sysv {
     fn update(&mut self, bytes: &[u8]) {

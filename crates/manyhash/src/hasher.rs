@@ -1,27 +1,27 @@
 //! Messages that come in pieces.
 
 use crate::family::with_family;
-use crate::lanes::{self, Advance, Finals, Job, Planned, Rows};
+use crate::lanes::{self, Advance, Finals, Job, Planned, RowCounts, Source};
 use crate::running::{Prefix, Running, whole_blocks};
 use crate::{Algorithm, Digest};
 use manyhash_core::algorithm::{MAX_DIGEST_BYTES, StateBytes};
-use manyhash_core::{LaneStates, Md5, Sha1, Sha256, Sha512, Start};
+use manyhash_core::{Family, LaneStates, Md5, Sha1, Sha256, Sha512, Start, State};
 use std::io;
 
 /// The running digest of one message that comes in pieces.
 ///
-/// It can be cloned at any point. [`update_many`] advances many streams in SIMD lanes.
+/// It can be cloned at any point. [`update_many`] advances many hashers in SIMD lanes.
 ///
 /// ```
-/// use manyhash::{Algorithm, Stream};
+/// use manyhash::{Algorithm, Hasher};
 ///
-/// let mut stream = Stream::new(Algorithm::Sha1);
-/// stream.update("a");
-/// stream.update("bc");
-/// assert_eq!(stream.finalize().to_hex(), "a9993e364706816aba3e25717850c26c9cd0d89d");
+/// let mut hasher = Hasher::new(Algorithm::Sha1);
+/// hasher.update("a");
+/// hasher.update("bc");
+/// assert_eq!(hasher.finalize().to_hex(), "a9993e364706816aba3e25717850c26c9cd0d89d");
 /// ```
 #[derive(Clone)]
-pub struct Stream {
+pub struct Hasher {
     algorithm: Algorithm,
     running: AnyRunning,
 }
@@ -47,13 +47,13 @@ impl AnyRunning {
 
 /// A family's own variant of [`AnyRunning`].
 pub(crate) trait Variant: Planned {
-    fn of(stream: &mut Stream) -> Option<&mut Running<Self>>;
-    fn of_ref(stream: &Stream) -> Option<&Running<Self>>;
-    fn rows(rows: &FamilyRows) -> &Rows;
+    fn of(hasher: &mut Hasher) -> Option<&mut Running<Self>>;
+    fn of_ref(hasher: &Hasher) -> Option<&Running<Self>>;
+    fn rows(rows: &FamilyRows) -> &RowCounts;
 
-    /// A stream of whole blocks as what stands before other messages.
-    fn after(stream: &Stream) -> Option<Prefix<Self>> {
-        let running = Self::of_ref(stream)?;
+    /// A hasher of whole blocks as what stands before other messages.
+    fn after(hasher: &Hasher) -> Option<Prefix<Self>> {
+        let running = Self::of_ref(hasher)?;
         Some(Prefix { state: *running.state(), bytes: running.length() as usize })
     }
 }
@@ -62,21 +62,21 @@ macro_rules! variants {
     ($($family:ident)*) => {
         $(
             impl Variant for $family {
-                fn of(stream: &mut Stream) -> Option<&mut Running<Self>> {
-                    match &mut stream.running {
+                fn of(hasher: &mut Hasher) -> Option<&mut Running<Self>> {
+                    match &mut hasher.running {
                         AnyRunning::$family(running) => Some(running),
                         _ => None,
                     }
                 }
 
-                fn of_ref(stream: &Stream) -> Option<&Running<Self>> {
-                    match &stream.running {
+                fn of_ref(hasher: &Hasher) -> Option<&Running<Self>> {
+                    match &hasher.running {
                         AnyRunning::$family(running) => Some(running),
                         _ => None,
                     }
                 }
 
-                fn rows(rows: &FamilyRows) -> &Rows {
+                fn rows(rows: &FamilyRows) -> &RowCounts {
                     &rows.$family
                 }
             }
@@ -86,7 +86,7 @@ macro_rules! variants {
         #[derive(Clone, Debug, Default)]
         #[expect(non_snake_case, reason = "the families' own names")]
         pub(crate) struct FamilyRows {
-            $($family: Rows,)*
+            $($family: RowCounts,)*
         }
 
         impl FamilyRows {
@@ -95,15 +95,15 @@ macro_rules! variants {
             }
         }
 
-        /// Advances all streams of each message by bytes of its own, many messages side by side in SIMD lanes.
-        pub(crate) fn update_messages(messages: &mut [(&mut [Stream], &[u8])], rows: &FamilyRows) {
+        /// Advances all hashers of each message by bytes of its own, many messages side by side in SIMD lanes.
+        pub(crate) fn update_messages(messages: &mut [(&mut [Hasher], &[u8])], rows: &FamilyRows) {
             $(update_family::<$family>(messages, rows);)*
         }
 
-        /// The digests of streams of any algorithms, in their order, many side by side in SIMD lanes.
-        pub(crate) fn finalize_many(streams: &[&Stream], rows: &FamilyRows) -> Vec<Digest> {
-            let mut digests = vec![Digest::default(); streams.len()];
-            $(finalize_family::<$family>(streams, rows, &mut digests);)*
+        /// The digests of hashers of any algorithms, in their order, many side by side in SIMD lanes.
+        pub(crate) fn finalize_many(hashers: &[&Hasher], rows: &FamilyRows) -> Vec<Digest> {
+            let mut digests = vec![Digest::default(); hashers.len()];
+            $(finalize_family::<$family>(hashers, rows, &mut digests);)*
             digests
         }
     };
@@ -111,11 +111,11 @@ macro_rules! variants {
 
 variants!(Md5 Sha1 Sha256 Sha512);
 
-fn update_family<F: Variant>(messages: &mut [(&mut [Stream], &[u8])], rows: &FamilyRows) {
+fn update_family<F: Variant>(messages: &mut [(&mut [Hasher], &[u8])], rows: &FamilyRows) {
     let (mut running, mut chunks) = (Vec::new(), Vec::new());
-    for (streams, bytes) in messages {
+    for (hashers, bytes) in messages {
         let before = running.len();
-        running.extend(streams.iter_mut().filter_map(F::of));
+        running.extend(hashers.iter_mut().filter_map(F::of));
         chunks.resize(chunks.len() + running.len() - before, *bytes);
     }
     match &mut running[..] {
@@ -128,26 +128,26 @@ fn update_family<F: Variant>(messages: &mut [(&mut [Stream], &[u8])], rows: &Fam
     }
 }
 
-fn finalize_family<F: Variant>(streams: &[&Stream], rows: &FamilyRows, digests: &mut [Digest]) {
-    let mut running = streams.iter().enumerate().filter_map(|(i, stream)| Some((i, F::of_ref(stream)?)));
+fn finalize_family<F: Variant>(hashers: &[&Hasher], rows: &FamilyRows, digests: &mut [Digest]) {
+    let mut running = hashers.iter().enumerate().filter_map(|(i, hasher)| Some((i, F::of_ref(hasher)?)));
     let Some(first) = running.next() else { return };
     let Some(second) = running.next() else {
-        digests[first.0] = Digest::new(&first.1.finalize(), streams[first.0].algorithm);
+        digests[first.0] = Digest::new(&first.1.finalize(), hashers[first.0].algorithm);
         return;
     };
     let plan = F::rows(rows).of(F::plan());
     let mut finals = Finals::<F, usize>::new();
-    let mut done = |i: usize, bytes: &[u8; MAX_DIGEST_BYTES]| digests[i] = Digest::new(bytes, streams[i].algorithm);
+    let mut done = |i: usize, bytes: &[u8; MAX_DIGEST_BYTES]| digests[i] = Digest::new(bytes, hashers[i].algorithm);
     for (i, running) in [first, second].into_iter().chain(running) {
         finals.push(&plan, running.state(), running.tail(), running.length(), i, &mut done);
     }
     finals.flush(&plan, &mut done);
 }
 
-impl Stream {
+impl Hasher {
     /// A message of no bytes yet.
     pub fn new(algorithm: Algorithm) -> Self {
-        Stream { algorithm, running: AnyRunning::new(algorithm) }
+        Hasher { algorithm, running: AnyRunning::new(algorithm) }
     }
 
     /// The algorithm.
@@ -198,14 +198,14 @@ impl Stream {
 }
 
 /// The algorithm alone: what is hashed may be a secret.
-impl std::fmt::Debug for Stream {
+impl std::fmt::Debug for Hasher {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Stream").field("algorithm", &self.algorithm).finish_non_exhaustive()
+        f.debug_struct("Hasher").field("algorithm", &self.algorithm).finish_non_exhaustive()
     }
 }
 
 /// A sink for anything that writes. It takes every byte and never fails.
-impl io::Write for Stream {
+impl io::Write for Hasher {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.update(bytes);
         Ok(bytes.len())
@@ -216,39 +216,56 @@ impl io::Write for Stream {
     }
 }
 
-/// Advances each stream by a chunk of its own, of any length, many side by side in SIMD lanes.
+/// Advances each hasher by a chunk of its own, of any length, many side by side in SIMD lanes.
 ///
-/// The same as updating each alone, only sooner, and the two can be mixed. It runs on the caller's thread; streams
-/// shared out among threads are advanced by each thread's own call.
+/// The same as updating each alone, only sooner, and the two can be mixed. Hashers whose algorithms have one compression
+/// function share lanes, as SHA-224's and SHA-256's do; others are advanced one algorithm after another. It runs on the
+/// caller's thread; hashers shared out among threads are advanced by each thread's own call.
 ///
 /// ```
-/// use manyhash::{Algorithm, Stream, update_many};
+/// use manyhash::{Algorithm, Hasher, update_many};
 ///
-/// let mut streams = vec![Stream::new(Algorithm::Md5); 2];
-/// update_many(&mut streams, &[b"one message", b"another"])?;
-/// # Ok::<(), manyhash::UpdateManyError>(())
+/// let mut hashers = vec![Hasher::new(Algorithm::Md5); 2];
+/// update_many(hashers.iter_mut().zip([&b"one message"[..], b"another"]));
 /// ```
-///
-/// # Errors
-/// If the slices differ in length or the streams in algorithm; no stream is changed then.
-pub fn update_many(streams: &mut [Stream], chunks: &[&[u8]]) -> Result<(), UpdateManyError> {
-    if streams.len() != chunks.len() {
-        return Err(UpdateManyError::Length { streams: streams.len(), chunks: chunks.len() });
+pub fn update_many<'h, 'c>(hashers_and_chunks: impl IntoIterator<Item = (&'h mut Hasher, &'c [u8])>) {
+    let mut left: Vec<(&mut Hasher, &[u8])> = hashers_and_chunks.into_iter().collect();
+    while let Some((first, _)) = left.first() {
+        with_family!(first.algorithm, F, _start => {
+            let (mut running, mut chunks) = (Vec::with_capacity(left.len()), Vec::with_capacity(left.len()));
+            let mut others = Vec::new();
+            for (hasher, chunk) in left {
+                if F::of_ref(hasher).is_none() {
+                    others.push((hasher, chunk));
+                } else if let Some(own) = F::of(hasher) {
+                    running.push(own);
+                    chunks.push(chunk);
+                }
+            }
+            match &mut running[..] {
+                [running] => running.update(chunks[0]),
+                running => update_running(F::plan(), running, &chunks),
+            }
+            left = others;
+        });
     }
-    let Some(algorithm) = one_algorithm(streams)? else { return Ok(()) };
-    with_family!(algorithm, F, _start => {
-        let mut running: Vec<&mut Running<F>> = streams.iter_mut().filter_map(F::of).collect();
-        update_running(F::plan(), &mut running, chunks);
-    });
-    Ok(())
 }
 
-/// The algorithm that all streams have; none of no streams.
-fn one_algorithm(streams: &[Stream]) -> Result<Option<Algorithm>, UpdateManyError> {
-    let Some(first) = streams.first().map(Stream::algorithm) else { return Ok(None) };
-    match streams.iter().find(|stream| stream.algorithm != first) {
-        Some(other) => Err(UpdateManyError::Algorithms(first, other.algorithm)),
-        None => Ok(Some(first)),
+/// Whole blocks of chunks, taken from the end, and the messages that they belong to.
+struct Chunks<'r, 's, 'c, F: Family> {
+    jobs: Vec<Job<'c, F, usize>>,
+    running: &'r mut [&'s mut Running<F>],
+}
+
+impl<'c, F: Planned> Source<'c, F> for Chunks<'_, '_, 'c, F> {
+    type Tag = usize;
+
+    fn next(&mut self) -> Option<Job<'c, F, usize>> {
+        self.jobs.pop()
+    }
+
+    fn done(&mut self, message: usize, state: &State<F>) {
+        self.running[message].set_state(state);
     }
 }
 
@@ -280,24 +297,8 @@ fn update_running<F: Planned>(plan: &impl Advance<F>, running: &mut [&mut Runnin
     }
     // Taken from the end, the longest first, so that all lanes end at about the same time.
     jobs.sort_by_key(|job| job.blocks.len());
-    lanes::run(plan, plan.width(), || jobs.pop(), |i, state| running[i].set_state(state));
+    lanes::run(plan, plan.width(), &mut Chunks { jobs, running });
     for (running, rest) in running.iter_mut().zip(rests) {
         running.end(rest);
     }
-}
-
-/// Why streams cannot be advanced together.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
-pub enum UpdateManyError {
-    /// There is not one chunk for each stream.
-    #[error("{streams} streams, but {chunks} chunks")]
-    Length {
-        /// Streams given.
-        streams: usize,
-        /// Chunks given.
-        chunks: usize,
-    },
-    /// Streams of different algorithms share no lanes.
-    #[error("streams of {0} and of {1} cannot be advanced together")]
-    Algorithms(Algorithm, Algorithm),
 }
