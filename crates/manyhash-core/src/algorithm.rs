@@ -32,6 +32,7 @@ pub(crate) use sha512::K as SHA512_K;
 use crate::family::{Family, State};
 use crate::kernel::KernelSet;
 use crate::tier::Backend;
+use crate::word::Word;
 
 /// `algorithms!(then args)`: `then! { args ... }` with the table of algorithms.
 ///
@@ -157,6 +158,13 @@ macro_rules! define_algorithms {
             pub const fn block_bytes(self) -> usize {
                 match self {
                     $(Self::$name => <$family as Family>::BLOCK_BYTES,)*
+                }
+            }
+
+            /// Whether a digest leaves out some of what [`Family::digest`] writes.
+            pub const fn is_truncated(self) -> bool {
+                match self {
+                    $(Self::$name => $bytes < <$family as Family>::STATE_WORDS * <<$family as Family>::Word as Word>::BYTES,)*
                 }
             }
 

@@ -1,6 +1,6 @@
 //! The ends of messages, alone and in lanes: every length and any bytes, nothing read that is not the message's.
 
-use manyhash_core::family::{Family, MAX_BLOCK_BYTES, MAX_DIGEST_BYTES};
+use manyhash_core::family::{MAX_BLOCK_BYTES, MAX_DIGEST_BYTES};
 use manyhash_core::padding::Padding;
 use manyhash_core::short::MAX_SHORT_BYTES;
 use manyhash_core::{Backend, Kernel, Kernels, State, Word};

@@ -16,7 +16,7 @@ use crate::hasher::{Hasher, Variant};
 use crate::hmac::HmacKey;
 use crate::running::{self, Prefix};
 use crate::{Column, Digest, Digests, Encoding, column};
-use manyhash_core::algorithm::{MAX_DIGEST_BYTES, StateBytes};
+use manyhash_core::family::{MAX_DIGEST_BYTES, StateBytes};
 use manyhash_core::{Algorithm, State};
 use pool::Threads;
 use salt::Salt;

@@ -2,7 +2,7 @@
 
 use data_encoding::{BASE64, HEXLOWER, HEXLOWER_PERMISSIVE};
 use manyhash_core::Algorithm;
-use manyhash_core::algorithm::MAX_DIGEST_BYTES;
+use manyhash_core::family::MAX_DIGEST_BYTES;
 use std::fmt;
 use std::str::FromStr;
 use subtle::ConstantTimeEq;
@@ -22,7 +22,7 @@ impl Digest {
     #[inline]
     pub(crate) fn new(bytes: &[u8; MAX_DIGEST_BYTES], algorithm: Algorithm) -> Self {
         let mut digest = Digest { bytes: *bytes, length: algorithm.digest_bytes() as u8 };
-        if matches!(algorithm, Algorithm::Sha224 | Algorithm::Sha384 | Algorithm::Sha512_256) {
+        if algorithm.is_truncated() {
             // What a truncated digest leaves of the state is nobody's business.
             digest.bytes[algorithm.digest_bytes()..].fill(0);
         }

@@ -3,23 +3,14 @@
 /// `with_family!(algorithm, F, start => body)`: the body with `F` the algorithm's family and `start` its initial state.
 macro_rules! with_family {
     ($algorithm:expr, $family:ident, $start:ident => $body:expr) => {
+        manyhash_core::families!(with_family ($algorithm) $family $start ($body) @)
+    };
+    (($algorithm:expr) $family:ident $start:ident ($body:expr) @ $($of:ident $($arch:literal $module:ident::$file:ident)*;)*) => {
         match $algorithm.start() {
-            manyhash_core::Start::Md5($start) => {
-                type $family = manyhash_core::Md5;
+            $(manyhash_core::Start::$of($start) => {
+                type $family = manyhash_core::$of;
                 $body
-            }
-            manyhash_core::Start::Sha1($start) => {
-                type $family = manyhash_core::Sha1;
-                $body
-            }
-            manyhash_core::Start::Sha256($start) => {
-                type $family = manyhash_core::Sha256;
-                $body
-            }
-            manyhash_core::Start::Sha512($start) => {
-                type $family = manyhash_core::Sha512;
-                $body
-            }
+            })*
         }
     };
 }
@@ -29,16 +20,18 @@ pub(crate) use with_family;
 /// length is then a constant.
 macro_rules! with_length {
     ($algorithm:expr, $family:ident, $length:ident, $start:ident => $body:expr) => {
-        with_length!($algorithm, $family, $length, $start => $body;
-            Md5 _ 16, Sha1 _ 20, Sha256 28 28, Sha256 _ 32, Sha512 32 32, Sha512 48 48, Sha512 _ 64)
+        manyhash_core::algorithms!(with_length ($algorithm) $family $length $start ($body) @)
     };
-    ($algorithm:expr, $family:ident, $length:ident, $start:ident => $body:expr; $($of:ident $bytes:tt $constant:literal),*) => {
-        match ($algorithm.start(), $algorithm.digest_bytes()) {
-            $((manyhash_core::Start::$of($start), $bytes) => {
+    (($algorithm:expr) $family:ident $length:ident $start:ident ($body:expr) @ $(
+        $name:ident: $of:ident, $bytes:literal, $module:ident::$initial:ident, [$($spelling:literal),*], $about:literal;
+    )*) => {
+        match ($algorithm, $algorithm.start()) {
+            $((manyhash_core::Algorithm::$name, manyhash_core::Start::$of($start)) => {
                 type $family = manyhash_core::$of;
-                const $length: usize = $constant;
+                const $length: usize = $bytes;
                 $body
             })*
+            _ => unreachable!("an algorithm has its start, and a row in the table"),
         }
     };
 }

@@ -67,7 +67,7 @@ macro_rules! functions {
             /// A message of no bytes yet, for a function without lanes.
             #[cfg(feature = "others")]
             fn start(self) -> Option<Box<dyn others::Running>> {
-                use others::{Crc, RustCrypto, Xxh128, legacy};
+                use others::{Crc, Xxh128, legacy};
                 Some(match self {
                     HashFunction::Lanes(_) => return None,
                     $(HashFunction::$variant $(($length))? => Box::new($start),)*
@@ -82,16 +82,6 @@ functions! {
     Blake3: "blake3", 32, blake3::Hasher::new();
     /// BLAKE2b, RFC 7693, as `b2sum` has it.
     Blake2b(length: Blake2bLength = Blake2bLength::MAX): "blake2b", length.bytes(), length.start();
-    /// SHA3-224, FIPS 202.
-    Sha3_224: "sha3-224", 28, RustCrypto::<sha3::Sha3_224>::default();
-    /// SHA3-256, FIPS 202.
-    Sha3_256: "sha3-256", 32, RustCrypto::<sha3::Sha3_256>::default();
-    /// SHA3-384, FIPS 202.
-    Sha3_384: "sha3-384", 48, RustCrypto::<sha3::Sha3_384>::default();
-    /// SHA3-512, FIPS 202.
-    Sha3_512: "sha3-512", 64, RustCrypto::<sha3::Sha3_512>::default();
-    /// SM3, GB/T 32905-2016.
-    Sm3: "sm3", 32, RustCrypto::<sm3::Sm3>::default();
     /// CRC-32 of gzip and zip (CRC-32/ISO-HDLC), a checksum of 4 bytes, most significant first.
     Crc32: "crc32", 4, Crc::<4>::new(crc_fast::CrcAlgorithm::Crc32IsoHdlc);
     /// CRC-32C of iSCSI and S3 (CRC-32/ISCSI), a checksum of 4 bytes, most significant first.

@@ -4,8 +4,8 @@ use crate::family::with_family;
 use crate::lanes::{self, Advance, Finals, Job, Planned, RowCounts, Source};
 use crate::running::{Prefix, Running, whole_blocks};
 use crate::{Algorithm, Digest};
-use manyhash_core::algorithm::{MAX_DIGEST_BYTES, StateBytes};
-use manyhash_core::{Family, LaneStates, Md5, Sha1, Sha256, Sha512, Start, State};
+use manyhash_core::family::{MAX_DIGEST_BYTES, StateBytes};
+use manyhash_core::{Family, LaneStates, Start, State};
 use std::io;
 
 /// The running digest of one message that comes in pieces.
@@ -26,25 +26,6 @@ pub struct Hasher {
     running: AnyRunning,
 }
 
-#[derive(Clone, Debug)]
-enum AnyRunning {
-    Md5(Running<Md5>),
-    Sha1(Running<Sha1>),
-    Sha256(Running<Sha256>),
-    Sha512(Running<Sha512>),
-}
-
-impl AnyRunning {
-    fn new(algorithm: Algorithm) -> Self {
-        match algorithm.start() {
-            Start::Md5(start) => AnyRunning::Md5(Running::new(*start)),
-            Start::Sha1(start) => AnyRunning::Sha1(Running::new(*start)),
-            Start::Sha256(start) => AnyRunning::Sha256(Running::new(*start)),
-            Start::Sha512(start) => AnyRunning::Sha512(Running::new(*start)),
-        }
-    }
-}
-
 /// A family's own variant of [`AnyRunning`].
 pub(crate) trait Variant: Planned {
     fn of(hasher: &mut Hasher) -> Option<&mut Running<Self>>;
@@ -59,9 +40,40 @@ pub(crate) trait Variant: Planned {
 }
 
 macro_rules! variants {
-    ($($family:ident)*) => {
+    ($($family:ident $($arch:literal $module:ident::$file:ident)*;)*) => {
+        #[derive(Clone)]
+        enum AnyRunning {
+            $($family(Running<manyhash_core::$family>),)*
+        }
+
+        impl AnyRunning {
+            fn new(algorithm: Algorithm) -> Self {
+                match algorithm.start() {
+                    $(Start::$family(start) => AnyRunning::$family(Running::new(*start)),)*
+                }
+            }
+
+            fn update(&mut self, bytes: &[u8]) {
+                match self {
+                    $(AnyRunning::$family(running) => running.update(bytes),)*
+                }
+            }
+
+            fn finalize(&self) -> StateBytes {
+                match self {
+                    $(AnyRunning::$family(running) => running.finalize(),)*
+                }
+            }
+
+            fn wipe(&mut self) {
+                match self {
+                    $(AnyRunning::$family(running) => running.wipe(),)*
+                }
+            }
+        }
+
         $(
-            impl Variant for $family {
+            impl Variant for manyhash_core::$family {
                 fn of(hasher: &mut Hasher) -> Option<&mut Running<Self>> {
                     match &mut hasher.running {
                         AnyRunning::$family(running) => Some(running),
@@ -84,7 +96,7 @@ macro_rules! variants {
 
         /// How full the lanes of each family have been.
         #[derive(Clone, Debug, Default)]
-        #[expect(non_snake_case, reason = "the families' own names")]
+        #[allow(non_snake_case, reason = "the families' own names")]
         pub(crate) struct FamilyRows {
             $($family: RowCounts,)*
         }
@@ -97,19 +109,19 @@ macro_rules! variants {
 
         /// Advances all hashers of each message by bytes of its own, many messages side by side in SIMD lanes.
         pub(crate) fn update_messages(messages: &mut [(&mut [Hasher], &[u8])], rows: &FamilyRows) {
-            $(update_family::<$family>(messages, rows);)*
+            $(update_family::<manyhash_core::$family>(messages, rows);)*
         }
 
         /// The digests of hashers of any algorithms, in their order, many side by side in SIMD lanes.
         pub(crate) fn finalize_many(hashers: &[&Hasher], rows: &FamilyRows) -> Vec<Digest> {
             let mut digests = vec![Digest::default(); hashers.len()];
-            $(finalize_family::<$family>(hashers, rows, &mut digests);)*
+            $(finalize_family::<manyhash_core::$family>(hashers, rows, &mut digests);)*
             digests
         }
     };
 }
 
-variants!(Md5 Sha1 Sha256 Sha512);
+manyhash_core::families!(variants);
 
 fn update_family<F: Variant>(messages: &mut [(&mut [Hasher], &[u8])], rows: &FamilyRows) {
     let (mut running, mut chunks) = (Vec::new(), Vec::new());
@@ -157,13 +169,7 @@ impl Hasher {
 
     /// The message goes on with these bytes.
     pub fn update(&mut self, bytes: impl AsRef<[u8]>) {
-        let bytes = bytes.as_ref();
-        match &mut self.running {
-            AnyRunning::Md5(running) => running.update(bytes),
-            AnyRunning::Sha1(running) => running.update(bytes),
-            AnyRunning::Sha256(running) => running.update(bytes),
-            AnyRunning::Sha512(running) => running.update(bytes),
-        }
+        self.running.update(bytes.as_ref());
     }
 
     /// The message ends here.
@@ -173,22 +179,12 @@ impl Hasher {
 
     /// The digest so far, and what follows it in the state.
     pub(crate) fn digest_bytes(&self) -> StateBytes {
-        match &self.running {
-            AnyRunning::Md5(running) => running.finalize(),
-            AnyRunning::Sha1(running) => running.finalize(),
-            AnyRunning::Sha256(running) => running.finalize(),
-            AnyRunning::Sha512(running) => running.finalize(),
-        }
+        self.running.finalize()
     }
 
     /// Leaves nothing of the message in memory.
     pub(crate) fn wipe(&mut self) {
-        match &mut self.running {
-            AnyRunning::Md5(running) => running.wipe(),
-            AnyRunning::Sha1(running) => running.wipe(),
-            AnyRunning::Sha256(running) => running.wipe(),
-            AnyRunning::Sha512(running) => running.wipe(),
-        }
+        self.running.wipe();
     }
 
     /// Forgets the message and begins another.

@@ -7,7 +7,7 @@ use crate::batch::pool::Threads;
 use crate::hasher::{Hasher, Variant};
 use crate::running::Prefix;
 use crate::{Algorithm, Column, Encoding, column};
-use manyhash_core::algorithm::{MAX_BLOCK_BYTES, MAX_DIGEST_BYTES, StateBytes};
+use manyhash_core::family::{MAX_BLOCK_BYTES, MAX_DIGEST_BYTES, StateBytes};
 use std::thread;
 use zeroize::{Zeroize, Zeroizing};
 
@@ -63,7 +63,7 @@ impl HmacKey {
 
     /// What stands before messages, and before their inner digests. `F` is the algorithm's family.
     pub(crate) fn prefixes<F: Variant>(&self) -> [Prefix<F>; 2] {
-        [&self.inner, &self.outer].map(|hasher| F::after(hasher).unwrap_or(Prefix::none(Default::default())))
+        [&self.inner, &self.outer].map(|hasher| F::after(hasher).unwrap_or(Prefix::none(F::zero())))
     }
 
     /// Writes the tag of each message, as made by `make`, to the same place in `output`. `F` is the algorithm's family.

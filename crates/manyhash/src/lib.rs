@@ -58,7 +58,7 @@ pub use hasher::{Hasher, update_many};
 pub use manyhash_core::{Algorithm, Backend, UnknownAlgorithmError};
 pub use pbkdf2::{KeyLengthError, pbkdf2_many};
 pub use plan::{KernelCost, KernelPlan, plan, warm_up};
-pub use typed::{Md5, Sha1, Sha224, Sha256, Sha384, Sha512, Sha512_256};
+pub use typed::*;
 
 /// The README's Rust is compiled and run as a test.
 #[cfg(doctest)]

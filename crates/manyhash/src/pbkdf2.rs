@@ -12,7 +12,7 @@ use crate::lanes::Planned;
 use crate::running::{self, Prefix};
 use crate::short::ShortPlan;
 use crate::{Algorithm, Digest};
-use manyhash_core::algorithm::MAX_DIGEST_BYTES;
+use manyhash_core::family::MAX_DIGEST_BYTES;
 use manyhash_core::{Chains, State, Word};
 use std::num::NonZeroU32;
 use std::sync::{Mutex, PoisonError};
@@ -103,8 +103,11 @@ fn iterate<F: Planned + Variant>(chains: &[Chain], iterations: u32, bytes: usize
 
 /// The state that is written as a digest.
 fn state<F: Planned>(digest: &Digest) -> State<F> {
-    let mut state = State::<F>::default();
-    for (word, bytes) in state.iter_mut().zip(digest.as_bytes().chunks_exact(F::Word::BYTES)) {
+    // The last word of some digests is not whole.
+    let mut bytes = [0; MAX_DIGEST_BYTES];
+    bytes[..digest.as_bytes().len()].copy_from_slice(digest.as_bytes());
+    let mut state = F::zero();
+    for (word, bytes) in state.as_mut().iter_mut().zip(bytes.chunks_exact(F::Word::BYTES)) {
         *word = F::Word::read(F::BIG_ENDIAN, bytes);
     }
     state

@@ -1,8 +1,9 @@
 //! One message of one family, from its first byte to its digest.
 
 use crate::lanes::Planned;
-use manyhash_core::algorithm::{MAX_BLOCK_BYTES, StateBytes};
+use manyhash_core::family::{MAX_BLOCK_BYTES, StateBytes};
 use manyhash_core::short::MAX_SHORT_BYTES;
+use manyhash_core::word::{Array, Shape};
 use manyhash_core::{Family, State};
 use zeroize::Zeroize;
 
@@ -20,35 +21,41 @@ impl<F: Family> Prefix<F> {
     }
 }
 
+/// Bytes in the longest word.
+const WORD: usize = size_of::<u64>();
+
+/// Room for the bytes of a block.
+type Buffer<F> = Array<<F as Family>::Block, [u8; WORD]>;
+
+fn bytes_of<F: Family>(buffer: &Buffer<F>) -> &[u8] {
+    &buffer.as_ref().as_flattened()[..F::BLOCK_BYTES]
+}
+
 /// The state of a message so far: after its whole blocks, and the bytes that are no whole block yet.
 #[derive(Clone, Debug)]
 pub(crate) struct Running<F: Family> {
     state: State<F>,
     /// Bytes so far. The last `length % F::BLOCK_BYTES` of them are in `buffer`.
     length: u128,
-    buffer: [u8; MAX_BLOCK_BYTES],
+    buffer: Buffer<F>,
 }
 
 impl<F: Planned> Running<F> {
     pub(crate) fn new(start: State<F>) -> Self {
-        Running { state: start, length: 0, buffer: [0; MAX_BLOCK_BYTES] }
+        Running { state: start, length: 0, buffer: F::Block::filled([0; WORD]) }
     }
 
     /// Leaves nothing of the message in memory.
-    pub(crate) fn wipe(&mut self)
-    where
-        State<F>: Zeroize,
-    {
-        self.state.zeroize();
-        self.buffer.zeroize();
+    pub(crate) fn wipe(&mut self) {
+        self.state.as_mut().zeroize();
+        self.buffer_mut().zeroize();
         self.length = 0;
     }
 
     pub(crate) fn update(&mut self, bytes: &[u8]) {
         let (whole, rest) = self.begin(bytes);
         if whole {
-            let buffer = self.buffer;
-            compress::<F>(&mut self.state, &buffer[..F::BLOCK_BYTES]);
+            compress::<F>(&mut self.state, bytes_of::<F>(&self.buffer));
         }
         if rest.is_empty() {
             return;
@@ -68,7 +75,7 @@ impl<F: Planned> Running<F> {
             return (false, bytes);
         }
         let (head, rest) = bytes.split_at(bytes.len().min(F::BLOCK_BYTES - buffered));
-        self.buffer[buffered..][..head.len()].copy_from_slice(head);
+        self.buffer_mut()[buffered..][..head.len()].copy_from_slice(head);
         self.length += head.len() as u128;
         (self.buffered() == 0, rest)
     }
@@ -77,7 +84,7 @@ impl<F: Planned> Running<F> {
     pub(crate) fn end(&mut self, rest: &[u8]) {
         let tail = &rest[whole_blocks::<F>(rest).len()..];
         if !tail.is_empty() {
-            self.buffer[..tail.len()].copy_from_slice(tail);
+            self.buffer_mut()[..tail.len()].copy_from_slice(tail);
         }
         self.length += rest.len() as u128;
     }
@@ -97,12 +104,16 @@ impl<F: Planned> Running<F> {
 
     /// The block that is begun, or was just completed.
     pub(crate) fn buffer(&self) -> &[u8] {
-        &self.buffer[..F::BLOCK_BYTES]
+        bytes_of::<F>(&self.buffer)
+    }
+
+    fn buffer_mut(&mut self) -> &mut [u8] {
+        self.buffer.as_mut().as_flattened_mut()
     }
 
     /// The bytes that are no whole block yet.
     pub(crate) fn tail(&self) -> &[u8] {
-        &self.buffer[..self.buffered()]
+        &self.buffer()[..self.buffered()]
     }
 
     fn buffered(&self) -> usize {

@@ -5,9 +5,9 @@
 
 use crate::lanes::Planned;
 use crate::running::{self, Prefix};
-use manyhash_core::algorithm::MAX_DIGEST_BYTES;
+use manyhash_core::family::MAX_DIGEST_BYTES;
 use manyhash_core::kernel::MAX_LANES;
-use manyhash_core::{Backend, Family, ShortKernel, State};
+use manyhash_core::{Backend, Family, ShortKernel};
 use std::time::{Duration, Instant};
 
 /// Blocks of a short message at the most. Longer ones are as well off in the refilling lanes, where nothing is copied.
@@ -44,9 +44,9 @@ impl<F: Planned> ShortPlan<F> {
     pub(crate) fn measure(backend: Backend) -> Self {
         let data = [0x55; 16];
         let messages = [&data[..]; GROUP];
-        let start = State::<F>::default();
+        let start = F::zero();
         let mut digests = [[0; MAX_DIGEST_BYTES]; GROUP];
-        let mut costs: Vec<_> = F::short_kernels(backend).iter().map(|kernel| (kernel, Duration::MAX)).collect();
+        let mut costs: Vec<_> = F::kernels(backend).short().map(|kernel| (kernel, Duration::MAX)).collect();
         let mut alone = Duration::MAX;
         let begin = Instant::now();
         let mut rounds = 0;
@@ -189,7 +189,7 @@ impl<Tag, D: FnMut(Tag, &[u8; MAX_DIGEST_BYTES])> Done<Tag> for D {
 
 /// Bytes of a short message at the most.
 pub(crate) fn most<F: Family>() -> usize {
-    MAX_BLOCKS * F::BLOCK_BYTES - F::LENGTH_BYTES - 1
+    MAX_BLOCKS * F::BLOCK_BYTES - F::PADDING_BYTES
 }
 
 /// The message has more blocks than a short one.

@@ -15,9 +15,11 @@ use manyhash_core::{Start, State};
 use std::{fmt, io};
 
 macro_rules! typed {
-    ($($(#[$about:meta])* $name:ident: $family:ident, $bytes:literal bytes;)*) => {
+    ($(
+        $name:ident: $family:ident, $bytes:literal, $module:ident::$initial:ident, [$($spelling:literal),*], $about:literal;
+    )*) => {
         $(
-            $(#[$about])*
+            #[doc = $about]
             ///
             /// A value is the running digest of one message that comes in pieces; whole messages need none.
             ///
@@ -128,19 +130,4 @@ macro_rules! typed {
     };
 }
 
-typed! {
-    /// MD5, RFC 1321. Broken for signatures; fixed in S3's ETag and many manifests.
-    Md5: Md5, 16 bytes;
-    /// SHA-1, FIPS 180-4. Broken for signatures; fixed in Git and BitTorrent.
-    Sha1: Sha1, 20 bytes;
-    /// SHA-224, FIPS 180-4.
-    Sha224: Sha256, 28 bytes;
-    /// SHA-256, FIPS 180-4.
-    Sha256: Sha256, 32 bytes;
-    /// SHA-384, FIPS 180-4.
-    Sha384: Sha512, 48 bytes;
-    /// SHA-512, FIPS 180-4.
-    Sha512: Sha512, 64 bytes;
-    /// SHA-512/256, FIPS 180-4.
-    Sha512_256: Sha512, 32 bytes;
-}
+manyhash_core::algorithms!(typed);

@@ -97,7 +97,7 @@ fn names() {
         assert_eq!(name.to_uppercase().parse(), Ok(function));
     }
     assert_eq!("blake2b-512".parse(), Ok(HashFunction::Blake2b(Blake2bLength::MAX)));
-    assert_eq!("sha3_256".parse(), Ok(HashFunction::Sha3_256));
+    assert_eq!("sha3_256".parse(), Ok(HashFunction::Lanes(Algorithm::Sha3_256)));
     for name in ["", "blake2b-0", "blake2b-12", "blake2b-520", "blake2b-", "blake4", "sha3"] {
         let error = name.parse::<HashFunction>().expect_err(name).to_string();
         assert!(

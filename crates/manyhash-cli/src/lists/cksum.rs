@@ -15,7 +15,7 @@ pub(crate) const CKSUM: [HashFunction; 11] = [
     HashFunction::Lanes(Algorithm::Sha384),
     HashFunction::Lanes(Algorithm::Sha512),
     HashFunction::Blake2b(Blake2bLength::MAX),
-    HashFunction::Sm3,
+    HashFunction::Lanes(Algorithm::Sm3),
 ];
 
 /// `crc32b`, which `cksum` of coreutils 9.6 prints as the sums of old.
@@ -40,12 +40,10 @@ impl Family {
 
     /// Those of 224, 256, 384 and 512 bits.
     pub(crate) fn functions(self) -> [HashFunction; 4] {
-        use Algorithm::{Sha224, Sha256, Sha384, Sha512};
+        use Algorithm::{Sha3_224, Sha3_256, Sha3_384, Sha3_512, Sha224, Sha256, Sha384, Sha512};
         match self {
             Family::Sha2 => [Sha224, Sha256, Sha384, Sha512].map(HashFunction::Lanes),
-            Family::Sha3 => {
-                [HashFunction::Sha3_224, HashFunction::Sha3_256, HashFunction::Sha3_384, HashFunction::Sha3_512]
-            }
+            Family::Sha3 => [Sha3_224, Sha3_256, Sha3_384, Sha3_512].map(HashFunction::Lanes),
         }
     }
 

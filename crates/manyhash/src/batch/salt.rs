@@ -6,7 +6,7 @@ use super::share::total;
 use crate::column::{Column, Encoding};
 use crate::hasher::Variant;
 use manyhash_core::State;
-use manyhash_core::algorithm::MAX_DIGEST_BYTES;
+use manyhash_core::family::MAX_DIGEST_BYTES;
 use std::sync::{Mutex, PoisonError};
 use zeroize::Zeroizing;
 

@@ -5,7 +5,7 @@ use super::tasks::{Place, Queue, Reader};
 use crate::lanes::{self, Advance, Finals, Job, Planned, Source};
 use crate::running::{self, Prefix, whole_blocks};
 use crate::short::{self, Done, GROUP, Shorts, TooLong};
-use manyhash_core::algorithm::MAX_DIGEST_BYTES;
+use manyhash_core::family::MAX_DIGEST_BYTES;
 use manyhash_core::{Family, State};
 
 /// Fewer bytes than this are hashed one message after another: setting lanes up costs about as much.

@@ -9,7 +9,7 @@ use crate::hasher::{Hasher, Variant};
 use crate::lanes::Planned;
 use crate::running::Prefix;
 use crate::short::{Done, GROUP, Shorts, TooLong};
-use manyhash_core::algorithm::{MAX_BLOCK_BYTES, MAX_DIGEST_BYTES};
+use manyhash_core::family::{MAX_BLOCK_BYTES, MAX_DIGEST_BYTES};
 use manyhash_core::short::row_bytes;
 use manyhash_core::{State, prefetch_all};
 use std::sync::{Mutex, PoisonError};

@@ -78,7 +78,7 @@ impl<'a> Source<'a, Md5> for Timed<'a> {
 /// Seconds that a core takes for its jobs.
 fn duration(costs: &Costs, bundle: &Bundle, bytes: &[u8]) -> f64 {
     let clock = Clock { costs, seconds: Cell::new(OVERHEAD) };
-    let state = [0; 8];
+    let state = [0; 4];
     let slices = bundle.jobs.iter().map(|(_, length)| &bytes[..*length as usize]);
     let mut jobs: Vec<_> = slices.map(|blocks| Job { state, blocks, tag: () }).collect();
     jobs.sort_by_key(|job| job.blocks.len());

@@ -11,7 +11,7 @@ use crate::hasher::{FamilyRows, Variant, finalize_many, update_messages};
 use crate::lanes::Planned;
 use crate::running::Prefix;
 use crate::{Algorithm, Digest, Hasher, batch};
-use manyhash_core::algorithm::MAX_BLOCK_BYTES;
+use manyhash_core::family::MAX_BLOCK_BYTES;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

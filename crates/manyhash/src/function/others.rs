@@ -58,18 +58,6 @@ impl Running for blake2b_simd::State {
     }
 }
 
-#[derive(Default)]
-pub(super) struct RustCrypto<D>(D);
-
-impl<D: digest::Digest + Send> Running for RustCrypto<D> {
-    fn update(&mut self, bytes: &[u8]) {
-        self.0.update(bytes);
-    }
-    fn finalize(self: Box<Self>) -> Digest {
-        digest(&self.0.finalize())
-    }
-}
-
 /// A CRC of so many bytes.
 pub(super) struct Crc<const BYTES: usize>(crc_fast::Digest);
 

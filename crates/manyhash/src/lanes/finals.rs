@@ -4,7 +4,7 @@
 //! are lanes take one stop: full lanes again, and messages shorter than a block never enter the refilling lanes at all.
 
 use super::Advance;
-use manyhash_core::algorithm::{MAX_BLOCK_BYTES, MAX_DIGEST_BYTES};
+use manyhash_core::family::{MAX_BLOCK_BYTES, MAX_DIGEST_BYTES};
 use manyhash_core::{Family, LaneStates, State};
 
 /// Ends that wait for a group of lanes to be full: of one block, and of two.

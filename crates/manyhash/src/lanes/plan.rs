@@ -9,12 +9,13 @@
 use super::Advance;
 use crate::short::ShortPlan;
 use manyhash_core::kernel::MAX_LANES;
-use manyhash_core::{Backend, Family, Kernel, LaneStates, Md5, Sha1, Sha256, Sha512, ShortKernel};
+use manyhash_core::{Backend, Family, Kernel, Kernels, LaneStates, ShortKernel};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
+use zeroize::DefaultIsZeroes;
 
 /// A family that has a plan of its own in this process.
-pub(crate) trait Planned: Family {
+pub(crate) trait Planned: Kernels<Word: DefaultIsZeroes> {
     /// What hashes one message alone soonest, measured at the first call.
     fn single() -> &'static Single<Self>;
 
@@ -26,22 +27,22 @@ pub(crate) trait Planned: Family {
 }
 
 macro_rules! planned {
-    ($($family:ident)*) => {
+    ($($family:ident $($arch:literal $module:ident::$file:ident)*;)*) => {
         $(
-            impl Planned for $family {
+            impl Planned for manyhash_core::$family {
                 #[inline]
                 fn single() -> &'static Single<Self> {
-                    static SINGLE: OnceLock<Single<$family>> = OnceLock::new();
+                    static SINGLE: OnceLock<Single<manyhash_core::$family>> = OnceLock::new();
                     measured(&SINGLE, Single::measure)
                 }
 
                 fn plan() -> &'static Plan<Self> {
-                    static PLAN: OnceLock<Plan<$family>> = OnceLock::new();
+                    static PLAN: OnceLock<Plan<manyhash_core::$family>> = OnceLock::new();
                     measured(&PLAN, Plan::measure)
                 }
 
                 fn short_plan() -> &'static ShortPlan<Self> {
-                    static PLAN: OnceLock<ShortPlan<$family>> = OnceLock::new();
+                    static PLAN: OnceLock<ShortPlan<manyhash_core::$family>> = OnceLock::new();
                     measured(&PLAN, ShortPlan::measure)
                 }
             }
@@ -49,7 +50,7 @@ macro_rules! planned {
     };
 }
 
-planned!(Md5 Sha1 Sha256 Sha512);
+manyhash_core::families!(planned);
 
 /// What was measured before, or else is now.
 ///
@@ -121,14 +122,14 @@ pub(crate) struct Single<F: Family> {
     short: Option<ShortKernel<F>>,
 }
 
-impl<F: Family> Single<F> {
+impl<F: Kernels> Single<F> {
     fn measure(backend: Backend) -> Self {
         let kernels = F::kernels(backend);
         let costs = measure(kernels.iter().filter(|kernel| kernel.lanes() == 1), SINGLE_TIME);
         let Some((kernel, _)) = costs.into_iter().min_by_key(|(_, cost)| *cost) else {
             unreachable!("every backend has a kernel of one lane for every family")
         };
-        let short = F::short_kernels(backend).iter().find(|short| short.lanes() == 1 && short.name() == kernel.name());
+        let short = F::kernels(backend).short().find(|short| short.lanes() == 1 && short.name() == kernel.name());
         Single { kernel, short }
     }
 
@@ -143,7 +144,7 @@ impl<F: Family> Single<F> {
     }
 }
 
-impl<F: Family> Plan<F> {
+impl<F: Kernels> Plan<F> {
     fn measure(backend: Backend) -> Self {
         Self::of(measure(F::kernels(backend).iter(), TIME))
     }

@@ -4,26 +4,27 @@
 //! the compression function with one block buffer, and the choice of kernel stays behind a plan here. So HMAC is
 //! `hmac::SimpleHmac`, not `hmac::Hmac`.
 
-use super::{Md5, Sha1, Sha224, Sha256, Sha384, Sha512, Sha512_256};
+use ::digest::array::AssocArraySize;
 use ::digest::common::BlockSizeUser;
-use ::digest::consts::{U16, U20, U28, U32, U48, U64, U128};
-use ::digest::typenum::Unsigned;
 use ::digest::{FixedOutput, FixedOutputReset, HashMarker, Output, OutputSizeUser, Reset, Update};
+use manyhash_core::Family;
 
 macro_rules! rustcrypto {
-    ($($name:ident: $output:ident, $block:ident;)*) => {
+    ($(
+        $name:ident: $family:ident, $bytes:literal, $module:ident::$initial:ident, [$($spelling:literal),*], $about:literal;
+    )*) => {
         $(
+            use super::$name;
+
             impl HashMarker for $name {}
 
             impl OutputSizeUser for $name {
-                type OutputSize = $output;
+                type OutputSize = <[u8; $bytes] as AssocArraySize>::Size;
             }
 
             impl BlockSizeUser for $name {
-                type BlockSize = $block;
+                type BlockSize = <[u8; <manyhash_core::$family as Family>::BLOCK_BYTES] as AssocArraySize>::Size;
             }
-
-            const _: () = assert!($block::USIZE == $name::ALGORITHM.block_bytes());
 
             impl Update for $name {
                 fn update(&mut self, data: &[u8]) {
@@ -52,12 +53,4 @@ macro_rules! rustcrypto {
     };
 }
 
-rustcrypto! {
-    Md5: U16, U64;
-    Sha1: U20, U64;
-    Sha224: U28, U64;
-    Sha256: U32, U64;
-    Sha384: U48, U128;
-    Sha512: U64, U128;
-    Sha512_256: U32, U128;
-}
+manyhash_core::algorithms!(rustcrypto);
