@@ -179,8 +179,8 @@ trait Entries {
 
 /// `entries!(#[target_feature(..)] Name having Tier: Proof = expression)`: [`Entries`] of a tier.
 macro_rules! entries {
-    ($(#[$features:meta])? $name:ident having $tier:ident: $proof:ident = $assume:expr) => {
-        struct $name;
+    ($(#[$features:meta])? $visibility:vis $name:ident having $tier:ident: $proof:ident = $assume:expr) => {
+        $visibility struct $name;
 
         // SAFETY, for the blocks below: the caller's; the features of each function are those that the proof needs.
         #[allow(clippy::undocumented_unsafe_blocks, reason = "the comment above holds for every one of them")]

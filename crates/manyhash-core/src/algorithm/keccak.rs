@@ -89,12 +89,12 @@ fn round<V: Vector>(a: &mut [V; 25]) {
         ($($x:literal: $before:literal $after:literal;)*) => {
             let c = [$(a[$x].xor3(a[$x + 5], a[$x + 10]).xor3(a[$x + 15], a[$x + 20])),*];
             $(
-                let d = c[$before].xor(c[$after].rotate_left::<1>());
-                a[$x] = a[$x].xor(d);
-                a[$x + 5] = a[$x + 5].xor(d);
-                a[$x + 10] = a[$x + 10].xor(d);
-                a[$x + 15] = a[$x + 15].xor(d);
-                a[$x + 20] = a[$x + 20].xor(d);
+                let after = c[$after].rotate_left::<1>();
+                a[$x] = a[$x].xor3(c[$before], after);
+                a[$x + 5] = a[$x + 5].xor3(c[$before], after);
+                a[$x + 10] = a[$x + 10].xor3(c[$before], after);
+                a[$x + 15] = a[$x + 15].xor3(c[$before], after);
+                a[$x + 20] = a[$x + 20].xor3(c[$before], after);
             )*
         };
     }

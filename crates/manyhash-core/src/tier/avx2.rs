@@ -1,7 +1,7 @@
 //! AVX2: 256-bit registers, 8 lanes of 32 bits or 4 of 64.
 
-use super::portable::{One, Portable};
-use super::x86::{Bmi, has, parts, pin, register};
+use super::portable::One;
+use super::x86::{Bmi, BmiProof, Scalar, has, parts, pin, register};
 use super::{Backend, Chosen, Tier, both, entries, kernel};
 use crate::kernel::KernelSet;
 use crate::vector::Compress;
@@ -37,7 +37,7 @@ impl Tier for Avx2 {
 
     fn kernels<F: Compress>(self) -> KernelSet<F> {
         let mut set = KernelSet::default();
-        set.add(kernel::<Scalar, F, One<F::Word>>("scalar", self));
+        set.add(kernel::<Scalar, F, One<F::Word>>("scalar", BmiProof::from(self)));
         set.add_both(both::<Vectors, F, Ymm<F::Word>>("avx2", self));
         if F::SHORT_ROUNDS {
             set.add_both(both::<Vectors, F, Pair<Ymm<F::Word>>>("avx2-x2", self));
@@ -46,7 +46,6 @@ impl Tier for Avx2 {
     }
 }
 
-entries!(#[target_feature(enable = "bmi1,bmi2")] Scalar having Avx2: Portable = Portable);
 entries!(#[target_feature(enable = "avx2,bmi1,bmi2")] Vectors having Avx2: Avx2 = Avx2::assume());
 
 // SAFETY: see `assume`.

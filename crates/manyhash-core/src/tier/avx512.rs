@@ -3,8 +3,8 @@
 //! is one instruction: a shorter chain for one message than general registers have.
 
 use super::avx2;
-use super::portable::{One, Portable};
-use super::x86::{Bmi, has, parts, pin, register};
+use super::portable::One;
+use super::x86::{Bmi, BmiProof, Scalar, has, parts, pin, register};
 use super::{Backend, Chosen, Tier, both, entries, kernel, staged};
 use crate::kernel::KernelSet;
 use crate::vector::feed::Stage;
@@ -42,7 +42,7 @@ impl Tier for Avx512 {
 
     fn kernels<F: Compress>(self) -> KernelSet<F> {
         let mut set = KernelSet::default();
-        set.add(kernel::<Scalar, F, One<F::Word>>("scalar", self));
+        set.add(kernel::<Scalar, F, One<F::Word>>("scalar", BmiProof::from(self)));
         set.add(kernel::<Vectors, F, Lane<F::Word>>("avx512-lane", self));
         set.add(kernel::<Vectors, F, Half<F::Word>>("avx512-half", self));
         set.add_both(both::<Vectors, F, Zmm<F::Word>>("avx512", self));
@@ -57,7 +57,6 @@ impl Tier for Avx512 {
     }
 }
 
-entries!(#[target_feature(enable = "bmi1,bmi2")] Scalar having Avx512: Portable = Portable);
 entries!(#[target_feature(enable = "avx512f,avx512bw,avx512vl,bmi1,bmi2")] Vectors having Avx512: Avx512 = Avx512::assume());
 entries!(#[target_feature(enable = "avx512f,avx512bw,avx512vl,bmi1,bmi2,movbe")] Staging having Avx512: Avx512 = Avx512::assume());
 

@@ -26,7 +26,7 @@ impl Tier for Portable {
     }
 }
 
-entries!(Vectors having Portable: Portable = Portable);
+entries!(pub(super) Vectors having Portable: Portable = Portable);
 
 /// One lane.
 #[derive(Clone, Copy, Debug)]

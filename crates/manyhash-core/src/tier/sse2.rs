@@ -1,6 +1,6 @@
 //! SSE2: 128-bit registers, 4 lanes of 32 bits or 2 of 64. Part of every x86-64 CPU.
 
-use super::portable::{One, Portable};
+use super::portable::{self, One, Portable};
 use super::x86::{parts, pin, register};
 use super::{Tier, both, entries, kernel};
 use crate::kernel::KernelSet;
@@ -19,7 +19,7 @@ impl Tier for Sse2 {
 
     fn kernels<F: Compress>(self) -> KernelSet<F> {
         let mut set = KernelSet::default();
-        set.add(kernel::<Scalar, F, One<F::Word>>("scalar", self));
+        set.add(kernel::<portable::Vectors, F, One<F::Word>>("scalar", Portable));
         set.add_both(both::<Vectors, F, Xmm<F::Word>>("sse2", self));
         if F::SHORT_ROUNDS {
             set.add_both(both::<Vectors, F, Pair<Xmm<F::Word>>>("sse2-x2", self));
@@ -28,7 +28,6 @@ impl Tier for Sse2 {
     }
 }
 
-entries!(Scalar having Sse2: Portable = Portable);
 entries!(Vectors having Sse2: Sse2 = Sse2);
 
 register! {

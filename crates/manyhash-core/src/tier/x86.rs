@@ -1,5 +1,9 @@
 //! What the x86 tiers share: the operations spelled once, the names of an ISA's intrinsics filled in by its file.
 
+use super::entries;
+use super::portable::Portable;
+use crate::vector::Compress;
+
 /// Whether the CPU has every one of these features: at run time where the standard library can tell.
 macro_rules! has {
     ($($feature:tt),*) => {{
@@ -285,3 +289,15 @@ pub(super) use pin;
 /// # Safety
 /// Whoever makes one makes it where the CPU has them.
 pub(crate) unsafe trait Bmi {}
+
+/// Proof that the CPU has BMI1 and BMI2.
+#[derive(Clone, Copy)]
+pub(super) struct BmiProof(());
+
+impl<T: Bmi> From<T> for BmiProof {
+    fn from(_: T) -> Self {
+        BmiProof(())
+    }
+}
+
+entries!(#[target_feature(enable = "bmi1,bmi2")] pub(super) Scalar having BmiProof: Portable = Portable);
