@@ -25,6 +25,7 @@ use figure::Cell;
 use manyhash::Algorithm;
 use manyhash::engine::Engine;
 use std::io::Write;
+use std::num::NonZeroUsize;
 use std::time::Duration;
 use style::{Stage, Style};
 
@@ -153,7 +154,7 @@ mod tests {
 
     /// Has every caller of a crowd make one digest, with each subject in each style, and hands over what comes of it.
     fn each(crowd: &[Known], mut outcome: impl FnMut(Style, CallersSubject, Result<usize, Error>)) {
-        let engine = Engine::builder().threads(1).build().unwrap();
+        let engine = Engine::builder().threads(NonZeroUsize::MIN).build().unwrap();
         for style in Style::value_variants().iter().filter(|style| !style.is_special()) {
             let stage = Stage::new(*style).unwrap();
             for subject in CallersSubject::ALL {

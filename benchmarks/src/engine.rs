@@ -84,7 +84,7 @@ pub(crate) fn run(args: &EngineArguments) -> Result<(), Error> {
 fn check(algorithm: Algorithm, chunks: &[Bytes]) -> Result<(), Error> {
     /// Enough for every stream to have chunks of several others.
     const TURNS: usize = 5;
-    let engine = Engine::builder().threads(1).build()?;
+    let engine = Engine::builder().threads(NonZeroUsize::MIN).build()?;
     let contents: Vec<Vec<u8>> = (0..chunks.len())
         .map(|stream| (0..TURNS).flat_map(|turn| turn_of(chunks, stream, turn).to_vec()).collect())
         .collect();
@@ -128,7 +128,7 @@ fn measure(
     rounds: usize,
     backend: &'static str,
 ) -> Result<EngineFigure, Error> {
-    let engine = Engine::builder().threads(1).build()?;
+    let engine = Engine::builder().threads(NonZeroUsize::MIN).build()?;
     let batch = Batch::new(algorithm).threads(NonZeroUsize::MIN);
     let mut digests = vec![Digest::default(); chunks.len()];
     let mut sample = |subject| {

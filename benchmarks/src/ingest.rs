@@ -70,7 +70,7 @@ pub(crate) fn run(args: &IngestArguments) -> Result<(), Error> {
     let longest = *lengths.iter().max().expect("there is a length");
     let content = sender::content(longest);
     let mut receiver = Receiver::new(sender::Sender::start(longest)?)?;
-    let engine = Engine::builder().threads(0).build()?;
+    let engine = Engine::builder().build()?;
 
     let mut out = std::io::stdout().lock();
     if !args.options.json {

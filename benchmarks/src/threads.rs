@@ -16,6 +16,7 @@ use figure::ThreadsFigure;
 use manyhash::Algorithm;
 use manyhash::engine::Engine;
 use std::io::Write;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Barrier;
 use std::time::{Duration, Instant};
@@ -48,7 +49,7 @@ pub(crate) fn run(args: &ThreadsArguments) -> Result<(), Error> {
     let count = args.count.unwrap_or(if args.options.quick { 200_000 } else { 10_000_000 });
     let rounds = args.options.rounds(3, 3);
     let strings = strings::random(count);
-    let engine = Engine::builder().threads(0).build()?;
+    let engine = Engine::builder().build()?;
 
     for algorithm in &args.algorithm {
         let expected = Expected::new(*algorithm, &strings)?;
@@ -143,7 +144,7 @@ mod tests {
 
     #[test]
     fn every_subject_is_right_on_any_number_of_threads() {
-        let engine = Engine::builder().threads(1).build().unwrap();
+        let engine = Engine::builder().threads(NonZeroUsize::MIN).build().unwrap();
         let strings = strings::random(10_000);
         for algorithm in [Algorithm::Md5, Algorithm::Sha256] {
             let expected = Expected::new(algorithm, &strings).unwrap();
@@ -158,7 +159,7 @@ mod tests {
 
     #[test]
     fn a_wrong_digest_is_an_error() {
-        let engine = Engine::builder().threads(1).build().unwrap();
+        let engine = Engine::builder().threads(NonZeroUsize::MIN).build().unwrap();
         let mut strings = strings::random(10_000);
         let expected = Expected::new(Algorithm::Md5, &strings).unwrap();
         strings[7001][5] ^= 1;

@@ -8,6 +8,7 @@ use crate::sample::{Begun, Sample};
 use bytes::Bytes;
 use manyhash::engine::Engine;
 use std::net::SocketAddr;
+use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -158,7 +159,7 @@ mod tests {
     /// Receives an object with each subject, with one or two algorithms, and hands over what comes of it.
     fn each_subject(object: &[u8], mut outcome: impl FnMut(IngestSubject, Result<usize, Error>)) {
         let runtime = Runtime::new().unwrap();
-        let engine = Engine::builder().threads(1).build().unwrap();
+        let engine = Engine::builder().threads(NonZeroUsize::MIN).build().unwrap();
         let address = serve(&runtime, LONGEST);
         for algorithms in [&[Algorithm::Md5][..], &[Algorithm::Md5, Algorithm::Sha256]] {
             let expected = expected(algorithms, object).unwrap();

@@ -4,6 +4,7 @@ use crate::progress::When;
 use clap::ValueEnum;
 use manyhash::HashFunction;
 use manyhash::file::{Files, Storage};
+use std::num::NonZeroUsize;
 
 /// The options of programs that read files.
 #[derive(Clone, Copy, Debug, clap::Args)]
@@ -45,7 +46,7 @@ impl Reading {
             Io::Ssd => Storage::Ssd,
             Io::Hdd => Storage::Hdd,
         };
-        let files = Files::new(functions).threads(self.threads).storage(storage);
+        let files = Files::new(functions).threads(NonZeroUsize::new(self.threads)).storage(storage);
         #[cfg(target_os = "linux")]
         if let Ok(guard) = manyhash::file::Guard::install() {
             return files.map(guard);

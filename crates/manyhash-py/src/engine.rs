@@ -26,6 +26,7 @@ use manyhash::engine::{Builder, Engine as Inner, JobError};
 use message::Message;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
+use std::num::NonZeroUsize;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
@@ -69,7 +70,7 @@ impl Engine {
         if threads == Some(0) || memory == Some(0) {
             return Err(PyValueError::new_err("threads and memory must be at least 1, or None"));
         }
-        let mut builder = Builder::default().threads(threads.unwrap_or(0));
+        let mut builder = Builder::default().threads(threads.and_then(NonZeroUsize::new));
         if let Some(memory) = memory {
             builder = builder.memory(memory);
         }

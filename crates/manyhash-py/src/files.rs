@@ -11,6 +11,7 @@ use pyo3::exceptions::{PyOSError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 use std::io;
+use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -78,7 +79,7 @@ fn start(functions: Vec<HashFunction>, files: Vec<PathBuf>, threads: usize) -> P
     let (sender, receiver) = channel();
     let work = move || {
         let files = files.into_iter().map(|path| ((), Source::Path(path)));
-        Files::new(&functions).threads(threads).digest(files, |(), digested| {
+        Files::new(&functions).threads(NonZeroUsize::new(threads)).digest(files, |(), digested| {
             let bytes = digested.as_ref().map_or(0, |file| file.bytes);
             match sender.send(Done { digests: digested.map(|file| file.digests), bytes }) {
                 Ok(()) => ControlFlow::Continue(()),

@@ -233,24 +233,28 @@ impl Batch {
         output: &mut [O],
         make: impl Fn(&[u8; MAX_DIGEST_BYTES]) -> O + Sync,
     ) {
-        match &self.salt {
-            None => self.fill_keyed::<F, O>(self.threads, start, messages, output, make),
-            Some(salt) => self.fill_salted::<F, O>(salt, start, messages, output, make),
+        if self.salt.is_none() && self.key.is_none() {
+            return fill::<F, O>(self.threads, Prefix::none(start), messages, output, make);
         }
+        let mut states = vec![[0; MAX_DIGEST_BYTES]; messages.len()];
+        match &self.salt {
+            None => self.fill_keyed::<F>(self.threads, start, messages, &mut states),
+            Some(salt) => self.fill_salted::<F>(salt, start, messages, &mut states),
+        }
+        output.iter_mut().zip(&states).for_each(|(output, state)| *output = make(state));
     }
 
-    /// The same without the salt.
-    fn fill_keyed<F: Variant, O: Send>(
+    /// Writes digests without the salt, and what follows them in the states.
+    fn fill_keyed<F: Variant>(
         &self,
         threads: Threads,
         start: State<F>,
         messages: &[&[u8]],
-        output: &mut [O],
-        make: impl Fn(&[u8; MAX_DIGEST_BYTES]) -> O + Sync,
+        states: &mut [[u8; MAX_DIGEST_BYTES]],
     ) {
         match &self.key {
-            None => fill::<F, O>(threads, Prefix::none(start), messages, output, make),
-            Some(key) => key.fill::<F, O>(threads, messages, output, make),
+            None => fill::<F, _>(threads, Prefix::none(start), messages, states, copy),
+            Some(key) => key.fill::<F>(threads, messages, states),
         }
     }
 
@@ -290,6 +294,11 @@ impl fmt::Debug for Batch {
         let threads = &self.threads.most;
         f.debug_struct("Batch").field("algorithm", &self.algorithm).field("threads", threads).finish_non_exhaustive()
     }
+}
+
+/// All the bytes of a state: a function by its name, so that [`fill`] is compiled for it once.
+pub(crate) fn copy(bytes: &[u8; MAX_DIGEST_BYTES]) -> [u8; MAX_DIGEST_BYTES] {
+    *bytes
 }
 
 /// The digest itself, which the bytes of a state begin with.

@@ -59,6 +59,7 @@ impl Encoding {
 
 /// Why there is no column.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum ColumnError {
     /// There is not even the offset that ends no rows at all.
     #[error("no offsets: there is one more than rows")]

@@ -74,6 +74,7 @@ impl Digest {
 
 /// Why some text is no [`Digest`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum DigestEncodingError {
     /// Not an even number of hexadecimal digits.
     #[error("not a digest in hexadecimal")]

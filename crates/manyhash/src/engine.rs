@@ -61,6 +61,7 @@ use digesting::Submission;
 use digesting_many::Part;
 use shared::SharedEngine;
 use std::io;
+use std::num::NonZeroUsize;
 use sync::Arc;
 use unlocked::Most;
 use work::{Chunk, Content, ShortMessages};
@@ -324,7 +325,7 @@ impl std::fmt::Debug for Announcement {
 /// What an engine shall have.
 #[derive(Clone, Debug)]
 pub struct Builder {
-    threads: usize,
+    threads: Option<NonZeroUsize>,
     memory: usize,
     name: String,
 }
@@ -334,26 +335,29 @@ const MAX_THREADS: usize = 1024;
 
 impl Default for Builder {
     fn default() -> Self {
-        Builder { threads: 0, memory: 256 << 20, name: "manyhash-engine".to_owned() }
+        Builder { threads: None, memory: 256 << 20, name: "manyhash-engine".to_owned() }
     }
 }
 
 impl Builder {
-    /// Threads that hash; 0, and if this is not called, one for every core.
-    pub fn threads(mut self, threads: usize) -> Self {
-        self.threads = threads;
+    /// Threads that hash, up to 1024; `None`, and if this is not called, one for every core.
+    #[must_use]
+    pub fn threads(mut self, threads: impl Into<Option<NonZeroUsize>>) -> Self {
+        self.threads = threads.into();
         self
     }
 
     /// Bytes handed over and not yet hashed at the most, all callers together; 256 MiB if this is not called. Whoever
     /// comes then waits. A message or chunk larger than this is let in when nothing else is there. What a caller had
     /// better hash himself, and has not looked at yet, is not handed over and does not count.
+    #[must_use]
     pub fn memory(mut self, bytes: usize) -> Self {
         self.memory = bytes;
         self
     }
 
     /// The threads' name, to which their number is added; `manyhash-engine` if this is not called.
+    #[must_use]
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = name.into();
         self
@@ -365,8 +369,8 @@ impl Builder {
     /// If a thread cannot be started, or `MANYHASH_BACKEND` names no backend of this CPU.
     pub fn build(self) -> Result<Engine, BuildError> {
         crate::backend()?;
-        let cores = || std::thread::available_parallelism().map_or(1, usize::from);
-        let threads = if self.threads == 0 { cores() } else { self.threads }.min(MAX_THREADS);
+        let threads = self.threads.or_else(|| std::thread::available_parallelism().ok());
+        let threads = threads.map_or(1, NonZeroUsize::get).min(MAX_THREADS);
         let shared = Arc::new(SharedEngine::new(threads, self.memory.max(1)));
         shared.start(&self.name).map_err(|source| BuildError::Thread { threads, source })?;
         Ok(Engine { handle: Arc::new(Handle(shared)) })
@@ -375,6 +379,7 @@ impl Builder {
 
 /// Why there is no engine.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum BuildError {
     /// A thread cannot be started; none is left running.
     #[error("cannot start {threads} threads to hash: {source}; ask for fewer, or raise the limit on processes")]
@@ -392,6 +397,7 @@ pub enum BuildError {
 /// There is no room for a message, which is given back.
 #[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the engine's memory is used up")]
+#[non_exhaustive]
 pub struct FullError<B> {
     /// The bytes.
     pub buffer: B,
@@ -405,6 +411,7 @@ impl<B> std::fmt::Debug for FullError<B> {
 
 /// Why there is no digest.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum JobError {
     /// The last clone of the engine was dropped before the message was let in, or the future was polled after its end.
     #[error("the engine was dropped before the message was let in")]

@@ -24,6 +24,7 @@ use ordered::Ordered;
 use pace::Pace;
 use std::fs::Metadata;
 use std::io;
+use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Mutex;
@@ -86,7 +87,7 @@ pub struct Digested {
 #[derive(Clone, Copy, Debug)]
 pub struct Files<'a> {
     functions: &'a [HashFunction],
-    threads: usize,
+    threads: Option<NonZeroUsize>,
     storage: Storage,
     counter: Option<&'a AtomicU64>,
     #[cfg(all(feature = "map", target_os = "linux"))]
@@ -98,7 +99,7 @@ impl<'a> Files<'a> {
     pub fn new(functions: &'a [HashFunction]) -> Self {
         Files {
             functions,
-            threads: 0,
+            threads: None,
             storage: Storage::Auto,
             counter: None,
             #[cfg(all(feature = "map", target_os = "linux"))]
@@ -106,10 +107,10 @@ impl<'a> Files<'a> {
         }
     }
 
-    /// On so many threads, the caller's among them; 0 is one for every core.
+    /// On so many threads, the caller's among them and up to 1024; `None`, and if this is not called, one for every core.
     #[must_use]
-    pub fn threads(self, threads: usize) -> Self {
-        Files { threads, ..self }
+    pub fn threads(self, threads: impl Into<Option<NonZeroUsize>>) -> Self {
+        Files { threads: threads.into(), ..self }
     }
 
     /// From storage of this kind.
@@ -144,10 +145,8 @@ impl<'a> Files<'a> {
         files: impl Iterator<Item = (T, Source)> + Send,
         done: impl FnMut(T, io::Result<Digested>) -> ControlFlow<()> + Send,
     ) {
-        let threads = match self.threads {
-            0 => thread::available_parallelism().map_or(1, usize::from),
-            threads => threads.min(MAX_THREADS),
-        };
+        let threads = self.threads.or_else(|| thread::available_parallelism().ok());
+        let threads = threads.map_or(1, NonZeroUsize::get).min(MAX_THREADS);
         let disks = Disks::new(self.storage);
         let ordered = Ordered::new(Box::new(files), Box::new(done), &disks);
         let (opened, handover) = (Opened::default(), Handover::new());

@@ -2,8 +2,8 @@
 //!
 //! The key takes a block before the message and one before the inner digest; both are hashed once for all messages.
 
-use crate::batch::fill;
 use crate::batch::pool::Threads;
+use crate::batch::{copy, fill};
 use crate::hasher::{Hasher, Variant};
 use crate::running::Prefix;
 use crate::{Algorithm, Column, Encoding, column};
@@ -66,20 +66,14 @@ impl HmacKey {
         [&self.inner, &self.outer].map(|hasher| F::after(hasher).unwrap_or(Prefix::none(F::zero())))
     }
 
-    /// Writes the tag of each message, as made by `make`, to the same place in `output`. `F` is the algorithm's family.
-    pub(crate) fn fill<F: Variant, O: Send>(
-        &self,
-        threads: Threads,
-        messages: &[&[u8]],
-        output: &mut [O],
-        make: impl Fn(&[u8; MAX_DIGEST_BYTES]) -> O + Sync,
-    ) {
+    /// Writes the tag of each message, and what follows it in the state. `F` is the algorithm's family.
+    pub(crate) fn fill<F: Variant>(&self, threads: Threads, messages: &[&[u8]], tags: &mut [[u8; MAX_DIGEST_BYTES]]) {
         let [inner, outer] = self.prefixes::<F>();
         let mut digests = vec![[0; MAX_DIGEST_BYTES]; messages.len()];
-        fill(threads, inner, messages, &mut digests, |digest| *digest);
+        fill(threads, inner, messages, &mut digests, copy);
         let width = self.inner.algorithm().digest_bytes();
         let digests: Vec<&[u8]> = digests.iter().map(|digest| &digest[..width]).collect();
-        fill(threads, outer, &digests, output, make);
+        fill(threads, outer, &digests, tags, copy);
     }
 
     /// Writes the tags of a column's rows.

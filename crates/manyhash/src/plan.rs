@@ -8,6 +8,7 @@ use std::time::Duration;
 /// How this machine hashes one algorithm: what each of the backend's kernels costs, as measured in this process, and
 /// which of them are used for how many messages at once.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct KernelPlan {
     /// The backend's kernels.
     pub kernels: Vec<KernelCost>,
@@ -19,8 +20,15 @@ pub struct KernelPlan {
 
 /// A kernel and what it costs.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct KernelCost {
-    /// The instructions it is made of.
+    /// The name: an identifier that stays the same in later versions, fit for labels and for comparison.
+    ///
+    /// It is the vectors' or the dedicated instructions' name: `portable`, `sse2`, `avx2`, `avx512`, `neon`, `sve2`,
+    /// `sha-ni`, or `scalar` for plain integers; then, after hyphens, what sets it apart from others of them: `x2` and `x4`
+    /// for that many registers or messages interleaved, `half` and `lane` for a part of a register, `pairs` for two words of
+    /// the schedule at once, `array` for words in an array, `staged` for messages copied before they are transposed, and
+    /// `schedule` for vectors that prepare a scalar kernel's words: `avx512-x2`, `scalar-avx2-schedule`.
     pub name: &'static str,
     /// Messages that it advances at once.
     pub lanes: usize,

@@ -8,6 +8,7 @@ use engines::{assert_idle, expected, noise};
 use manyhash::engine::{Builder, Digesting, Engine, JobError, SlotState};
 use manyhash::{Algorithm, Digest};
 use std::future::Future;
+use std::num::NonZeroUsize;
 use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
@@ -15,7 +16,7 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 fn engine() -> Engine {
-    Engine::builder().threads(2).build().expect("threads can be made")
+    Engine::builder().threads(NonZeroUsize::new(2)).build().expect("threads can be made")
 }
 
 #[test]
@@ -156,7 +157,7 @@ fn buffers_come_back_though_nobody_waits_for_a_digest() {
 
 #[test]
 fn memory_is_bounded_and_full_gives_the_buffer_back() {
-    let engine = Engine::builder().threads(1).memory(1 << 20).build().expect("threads can be made");
+    let engine = Engine::builder().threads(NonZeroUsize::MIN).memory(1 << 20).build().expect("threads can be made");
     let message = Arc::new(noise(400_000, 3));
     let gate = Arc::new(Mutex::new(()));
     let closed = gate.lock().expect("nobody panics");
@@ -269,7 +270,7 @@ fn what_was_let_in_is_finished_when_the_engine_is_dropped() {
 
 #[test]
 fn who_is_in_line_when_the_engine_is_dropped_is_told() {
-    let engine = Engine::builder().threads(1).memory(1000).build().expect("threads can be made");
+    let engine = Engine::builder().threads(NonZeroUsize::MIN).memory(1000).build().expect("threads can be made");
     let gate = Arc::new(Mutex::new(()));
     let closed = gate.lock().expect("nobody panics");
     let first = engine.digest(Algorithm::Md5, Waiting::new(&Arc::new(noise(5_000_000, 1)), &gate));
@@ -295,7 +296,7 @@ fn a_short_message_does_not_wait_for_long_ones() {
     }
     let engine = {
         drop(engine);
-        Engine::builder().threads(2).memory(usize::MAX).build().expect("threads can be made")
+        Engine::builder().threads(NonZeroUsize::new(2)).memory(usize::MAX).build().expect("threads can be made")
     };
     let mut long: Vec<_> = (0..16).map(|_| engine.digest(Algorithm::Sha512, Shared(long.clone()))).collect();
     for i in 0..200 {
@@ -358,7 +359,7 @@ fn what_is_hashed_at_once_is_counted_too() {
     assert_eq!(stats.jobs, 4);
     assert!(stats.inline > Duration::ZERO);
     // They hold nothing.
-    assert_eq!((stats.memory, stats.states[SlotState::Free as usize].slots), (0, 1 << 24));
+    assert_eq!((stats.memory, stats.slots(SlotState::Free)), (0, 1 << 24));
 }
 
 #[test]

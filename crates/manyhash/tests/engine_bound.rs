@@ -7,6 +7,7 @@ mod engines;
 use engines::{assert_idle, expected, noise};
 use manyhash::Algorithm;
 use manyhash::engine::{Engine, HashStream};
+use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
@@ -44,7 +45,7 @@ impl Drop for Chunk {
 
 #[test]
 fn ten_thousand_streams_stay_within_the_bound() {
-    let engine = Engine::builder().threads(1).memory(BOUND).build().expect("threads can be made");
+    let engine = Engine::builder().threads(NonZeroUsize::MIN).memory(BOUND).build().expect("threads can be made");
     let messages = [CHUNK, LONG_CHUNK].map(|length| {
         let bytes = Arc::new(noise(length, 1));
         let due = expected(Algorithm::Md5, &bytes.repeat(CHUNKS));

@@ -12,6 +12,7 @@ use nix::sys::resource::{Resource, setrlimit};
 use nix::sys::wait::{WaitStatus, waitpid};
 use nix::unistd::{ForkResult, alarm, fork};
 use std::future::Future;
+use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::process::Command;
@@ -86,7 +87,7 @@ impl InHand {
 
 #[test]
 fn a_forked_process_is_told() {
-    let engine = Engine::builder().threads(2).memory(1 << 20).build().expect("threads can be made");
+    let engine = Engine::builder().threads(NonZeroUsize::new(2)).memory(1 << 20).build().expect("threads can be made");
     let bytes = noise(600_000, 1);
     let over = AtomicBool::new(false);
     thread::scope(|scope| {
@@ -109,7 +110,7 @@ fn a_forked_process_is_told() {
     assert_idle(&engine);
     let returned = returns_in_fork(move || {
         drop(engine);
-        let engine = Engine::builder().threads(1).build().expect("threads can be made");
+        let engine = Engine::builder().threads(NonZeroUsize::MIN).build().expect("threads can be made");
         assert_eq!(engine.digest(Md5, message.clone()).wait(), Ok(expected(Md5, &message)));
     });
     assert!(returned, "the child hung or panicked");
@@ -145,7 +146,7 @@ fn build_with_little_room() {
     // Room for a few stacks, but not for a thousand.
     let room = address_space() + (200 << 20);
     setrlimit(Resource::RLIMIT_AS, room, room).expect("it can be lowered");
-    match Engine::builder().threads(1000).build() {
+    match Engine::builder().threads(NonZeroUsize::new(1000)).build() {
         Err(error @ BuildError::Thread { threads: 1000, .. }) => {
             assert!(error.to_string().starts_with("cannot start 1000 threads"), "{error}");
         }
@@ -156,7 +157,7 @@ fn build_with_little_room() {
         assert!(start.elapsed() < Duration::from_secs(10), "{} threads are left", threads() - before);
         thread::yield_now();
     }
-    let engine = Engine::builder().threads(2).build().expect("there is room for two");
+    let engine = Engine::builder().threads(NonZeroUsize::new(2)).build().expect("there is room for two");
     assert_eq!(engine.digest(Sha256, "abc").wait(), Ok(abc));
 }
 

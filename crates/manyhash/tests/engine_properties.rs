@@ -10,6 +10,7 @@ use manyhash::{Algorithm, Digest};
 use proptest::prelude::*;
 use proptest::sample::{Index, select, subsequence};
 use std::future::Future;
+use std::num::NonZeroUsize;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
@@ -192,7 +193,7 @@ proptest! {
         memory in select(vec![1, 1000, 100_000, 256 << 20]),
         callers in prop::collection::vec(steps(), 1..4),
     ) {
-        let engine = Engine::builder().threads(threads).memory(memory).build().expect("threads can be made");
+        let engine = Engine::builder().threads(NonZeroUsize::new(threads)).memory(memory).build().expect("threads can be made");
         std::thread::scope(|scope| {
             for steps in callers {
                 let engine = &engine;

@@ -7,13 +7,14 @@ mod engines;
 use engines::{assert_idle, expected, noise};
 use manyhash::Algorithm::{self, Md5, Sha256};
 use manyhash::engine::{Engine, JobError, SlotState};
+use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
 fn engine() -> Engine {
-    Engine::builder().threads(2).memory(1 << 20).build().expect("threads can be made")
+    Engine::builder().threads(NonZeroUsize::new(2)).memory(1 << 20).build().expect("threads can be made")
 }
 
 /// What a task does: messages long and short, alone and at once, and a stream.
@@ -134,12 +135,12 @@ const SOON: Duration = Duration::from_millis(5);
 /// While the engine's threads are stuck, futures in every place time out: in line for memory, with a slot, and in hand.
 #[tokio::test(flavor = "current_thread")]
 async fn what_times_out_leaves_nothing_behind() {
-    let engine = Engine::builder().threads(1).memory(3 << 20).build().expect("threads can be made");
+    let engine = Engine::builder().threads(NonZeroUsize::MIN).memory(3 << 20).build().expect("threads can be made");
     let open = Arc::new(AtomicBool::new(false));
     let bytes = noise(2 << 20, 1);
     let waiting = Waiting { bytes: bytes.clone(), open: open.clone(), asked: false.into() };
     let in_hand = engine.digest(Md5, waiting);
-    while engine.stats().states[SlotState::Hashing as usize].slots == 0 {
+    while engine.stats().slots(SlotState::Hashing) == 0 {
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
     let mut stream = engine.stream(Md5);

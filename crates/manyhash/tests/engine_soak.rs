@@ -13,6 +13,7 @@ use manyhash::{Algorithm, Digest};
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
 use std::future::Future;
+use std::num::NonZeroUsize;
 use std::panic::resume_unwind;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -192,7 +193,7 @@ impl Caller<'_> {
 #[test]
 fn random_load() {
     let end = Instant::now() + duration();
-    let engine = Engine::builder().threads(3).memory(MEMORY).build().expect("threads can be made");
+    let engine = Engine::builder().threads(NonZeroUsize::new(3)).memory(MEMORY).build().expect("threads can be made");
     let (messages, alive) = (Message::all(), Arc::new(AtomicUsize::new(0)));
     thread::scope(|scope| {
         for seed in 0..CALLERS {

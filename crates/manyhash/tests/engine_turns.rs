@@ -12,6 +12,7 @@ use manyhash::engine::{Engine, JobError};
 use std::cell::Cell;
 use std::future::Future;
 use std::mem::forget;
+use std::num::NonZeroUsize;
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -20,7 +21,7 @@ use std::thread;
 use std::time::Duration;
 
 fn engine(memory: usize) -> Engine {
-    Engine::builder().threads(2).memory(memory).build().expect("threads can be made")
+    Engine::builder().threads(NonZeroUsize::new(2)).memory(memory).build().expect("threads can be made")
 }
 
 /// Bytes that many messages share.
@@ -269,7 +270,7 @@ impl AsRef<[u8]> for Gated {
 /// the write has its turn when it is looked at after all.
 #[test]
 fn what_was_granted_and_not_fetched_goes_to_others() {
-    let engine = Engine::builder().threads(1).memory(600_000).build().expect("a thread can be made");
+    let engine = Engine::builder().threads(NonZeroUsize::MIN).memory(600_000).build().expect("a thread can be made");
     let gate = Arc::new(Mutex::new(()));
     let closed = gate.lock().expect("nobody panics");
     let gated = Gated { bytes: noise(500_000, 1), gate: gate.clone(), asked: AtomicBool::new(false) };
@@ -325,7 +326,7 @@ impl AsRef<[u8]> for Reentrant {
 
 #[test]
 fn code_of_a_buffer_cannot_wait_for_its_own_thread() {
-    let engine = Engine::builder().threads(1).build().expect("a thread can be made");
+    let engine = Engine::builder().threads(NonZeroUsize::MIN).build().expect("a thread can be made");
     for length in [100, 30_000, 10_000_000] {
         let outcome = Arc::new(Mutex::new(None));
         let bytes = noise(length, 9);

@@ -6,6 +6,7 @@ use common::{bytes, reference};
 use manyhash::file::{Files, Source};
 use manyhash::{Algorithm, HashFunction, digest_many};
 use std::io;
+use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -29,7 +30,7 @@ fn check(algorithm: Algorithm, threads: usize, lengths: &[usize]) {
     let (_folder, files) = files(lengths);
     let mut found = Vec::new();
     let sources = files.iter().enumerate().map(|(i, (path, _))| (i, Source::Path(path.clone())));
-    Files::new(&[algorithm.into()]).threads(threads).digest(sources, |i, digests| {
+    Files::new(&[algorithm.into()]).threads(NonZeroUsize::new(threads)).digest(sources, |i, digests| {
         found.push((i, digests.expect("a readable file").digests));
         ControlFlow::Continue(())
     });
@@ -71,7 +72,7 @@ fn several_functions_in_one_read() {
     for threads in [1, 3] {
         let sources = files.iter().enumerate().map(|(i, (path, _))| (i, Source::Path(path.clone())));
         let mut seen = 0;
-        Files::new(&functions).threads(threads).digest(sources, |i, digests| {
+        Files::new(&functions).threads(NonZeroUsize::new(threads)).digest(sources, |i, digests| {
             let due = algorithms.map(|algorithm| reference(algorithm, &files[i].1));
             assert_eq!(digests.expect("a readable file").digests, due, "{} bytes", lengths[i]);
             seen += 1;
@@ -80,7 +81,7 @@ fn several_functions_in_one_read() {
         assert_eq!(seen, lengths.len());
     }
     let nothing = std::iter::once(((), Source::Path(files[0].0.clone())));
-    Files::new(&[]).threads(1).digest(nothing, |(), digests| {
+    Files::new(&[]).threads(NonZeroUsize::MIN).digest(nothing, |(), digests| {
         assert_eq!(digests.expect("a readable file").digests, []);
         ControlFlow::Continue(())
     });
@@ -96,7 +97,7 @@ fn failures_come_in_their_turn() {
         _ => (i, Source::Path(path.clone())),
     });
     let mut due = 0;
-    Files::new(&[Algorithm::Md5.into()]).threads(2).digest(sources, |i, digest| {
+    Files::new(&[Algorithm::Md5.into()]).threads(NonZeroUsize::new(2)).digest(sources, |i, digest| {
         assert_eq!(i, due);
         due += 1;
         match i % 4 {
@@ -119,7 +120,7 @@ fn the_sink_may_end_it_all() {
         ((), Source::Path(files[i % 50].0.clone()))
     });
     let mut results = 0;
-    Files::new(&[Algorithm::Sha1.into()]).threads(2).digest(sources, |(), _| {
+    Files::new(&[Algorithm::Sha1.into()]).threads(NonZeroUsize::new(2)).digest(sources, |(), _| {
         results += 1;
         if results == 10 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
@@ -141,7 +142,7 @@ fn the_source_may_panic() {
             });
             let digest = || {
                 let functions = [Algorithm::Sha1.into()];
-                Files::new(&functions).threads(8).digest(sources, |(), _| ControlFlow::Continue(()));
+                Files::new(&functions).threads(NonZeroUsize::new(8)).digest(sources, |(), _| ControlFlow::Continue(()));
             };
             std::panic::catch_unwind(std::panic::AssertUnwindSafe(digest)).expect_err("it panics");
         }
@@ -161,10 +162,13 @@ fn nothing_is_read_after_the_end_of_it_all() {
             // The file is in hand while the device is opened, and has its result only then.
             let sources = [files[0].0.clone(), "/dev/zero".into()].map(|path| ((), Source::Path(path)));
             let mut results = 0;
-            Files::new(&[Algorithm::Sha1.into()]).threads(threads).digest(sources.into_iter(), |(), _| {
-                results += 1;
-                ControlFlow::Break(())
-            });
+            Files::new(&[Algorithm::Sha1.into()]).threads(NonZeroUsize::new(threads)).digest(
+                sources.into_iter(),
+                |(), _| {
+                    results += 1;
+                    ControlFlow::Break(())
+                },
+            );
             assert_eq!(results, 1);
         }
         ended.send(()).expect("somebody waits");
@@ -186,7 +190,7 @@ fn a_sink_that_takes_its_time_holds_up_no_other_worker() {
         drawn.fetch_add(1, Ordering::Relaxed);
         (i, source(i))
     });
-    Files::new(&function).threads(2).digest(sources, |i, digested| {
+    Files::new(&function).threads(NonZeroUsize::new(2)).digest(sources, |i, digested| {
         assert_eq!(i, due, "in order");
         due += 1;
         assert_eq!(digested.expect("a readable file").digests, [digest(i)]);
@@ -197,10 +201,13 @@ fn a_sink_that_takes_its_time_holds_up_no_other_worker() {
                 std::thread::sleep(Duration::from_millis(1));
             }
             let mut again = Vec::new();
-            Files::new(&function).threads(2).digest((0..10).map(|i| (i, source(i))), |i, digested| {
-                again.push((i, digested.expect("a readable file").digests[0]));
-                ControlFlow::Continue(())
-            });
+            Files::new(&function).threads(NonZeroUsize::new(2)).digest(
+                (0..10).map(|i| (i, source(i))),
+                |i, digested| {
+                    again.push((i, digested.expect("a readable file").digests[0]));
+                    ControlFlow::Continue(())
+                },
+            );
             assert_eq!(again, (0..10).map(|i| (i, digest(i))).collect::<Vec<_>>());
             let messages = vec![&files[0].1; 10_000];
             assert!(digest_many(Algorithm::Md5, &messages).iter().all(|found| *found == digest(0)));
@@ -242,7 +249,7 @@ fn a_slow_file_holds_back_only_so_many_others() {
             assert_eq!(seen.load(Ordering::Relaxed), 0);
             io::Write::write_all(&mut writer, b"abc").expect("a reader");
         });
-        Files::new(&[Algorithm::Md5.into()]).threads(2).digest(sources, |(), digest| {
+        Files::new(&[Algorithm::Md5.into()]).threads(NonZeroUsize::new(2)).digest(sources, |(), digest| {
             if seen.fetch_add(1, Ordering::Relaxed) == 0 {
                 assert_eq!(digest.expect("a readable pipe").digests[0].to_hex(), "900150983cd24fb0d6963f7d28e17f72");
             }

@@ -7,6 +7,7 @@ use manyhash::file::{Digested, Files, Source, Storage};
 use manyhash::{Algorithm, Digest, HashFunction};
 use std::fs::File;
 use std::io;
+use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -56,7 +57,7 @@ fn long_files_by_whichever_way() {
     for files_of in all_ways() {
         for threads in [1, 2] {
             let counter = AtomicU64::new(0);
-            let results = digest(&files_of.threads(threads).counter(&counter), paths(&files));
+            let results = digest(&files_of.threads(NonZeroUsize::new(threads)).counter(&counter), paths(&files));
             let mut total = 0;
             for (result, (path, due)) in results.into_iter().zip(files.iter().zip(&due)) {
                 let Digested { digests, bytes, settled, .. } = result.expect("a readable file");
@@ -95,7 +96,7 @@ fn truncation_and_growth() {
         let (mut read, mut unsettled, mut failed) = (0, 0, 0);
         for files in all_ways() {
             for turn in 0..40 {
-                let results = digest(&files.threads(1 + turn % 2), paths(sources.iter().copied()));
+                let results = digest(&files.threads(NonZeroUsize::new(1 + turn % 2)), paths(sources.iter().copied()));
                 for (i, result) in results.into_iter().enumerate() {
                     match result {
                         Ok(digested) if i == 5 => {
@@ -146,7 +147,8 @@ fn rotating_disks_keep_the_order() {
             Source::Path(path) => Source::Path(path.clone()),
             _ => Source::Failed(io::Error::other("said before")),
         });
-        let results = digest(&Files::new(&MD5).threads(threads).storage(Storage::Hdd), sources.collect());
+        let results =
+            digest(&Files::new(&MD5).threads(NonZeroUsize::new(threads)).storage(Storage::Hdd), sources.collect());
         assert_eq!(results.len(), 2500);
         for (i, result) in results.into_iter().enumerate() {
             match result {
@@ -174,7 +176,9 @@ fn files_that_are_not_in_memory() {
             for file in &opened {
                 rustix::fs::fadvise(file, 0, None, rustix::fs::Advice::DontNeed).expect("advice");
             }
-            for (i, result) in digest(&files.storage(storage).threads(2), paths(&written)).into_iter().enumerate() {
+            for (i, result) in
+                digest(&files.storage(storage).threads(NonZeroUsize::new(2)), paths(&written)).into_iter().enumerate()
+            {
                 let digested = result.expect("a readable file");
                 assert_eq!(digested.digests, [md5(&content[..lengths[i % 6]])], "{storage:?}");
                 assert!(digested.settled.is_some());

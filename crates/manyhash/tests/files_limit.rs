@@ -8,6 +8,7 @@ use manyhash::Algorithm;
 use manyhash::file::{Files, Source};
 use nix::sys::resource::{Resource, setrlimit};
 use std::fs::File;
+use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 
 /// Files that may be open at once.
@@ -25,7 +26,7 @@ fn no_more_files_are_open_than_may_be() {
     let check = |threads| {
         let sources = paths.iter().enumerate().map(|(i, path)| (i, Source::Path(path.clone())));
         let mut seen = 0;
-        Files::new(&[Algorithm::Md5.into()]).threads(threads).digest(sources, |i, digested| {
+        Files::new(&[Algorithm::Md5.into()]).threads(NonZeroUsize::new(threads)).digest(sources, |i, digested| {
             let digests = digested.expect("a readable file").digests;
             assert_eq!(digests, [reference(Algorithm::Md5, &content[i..])]);
             seen += 1;

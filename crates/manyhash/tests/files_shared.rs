@@ -4,6 +4,7 @@
 use manyhash::Algorithm;
 use manyhash::file::{Files, Source};
 use std::fs::{self, File};
+use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 
 /// Nanoseconds that each thread of this process was on a CPU, most first.
@@ -28,7 +29,7 @@ fn long_files_before_many_others_are_shared() {
     let long = (0..8).map(|_| Source::Path(path.clone()));
     let sources = long.chain((0..40_000).map(|_| Source::Known(Vec::new())));
     let mut at_last = Vec::new();
-    Files::new(&[Algorithm::Sha512.into()]).threads(2).digest(sources.enumerate(), |i, digested| {
+    Files::new(&[Algorithm::Sha512.into()]).threads(NonZeroUsize::new(2)).digest(sources.enumerate(), |i, digested| {
         assert_eq!(digested.expect("a readable file").bytes > 0, i < 8);
         if i == 7 {
             at_last = times();

@@ -4,6 +4,7 @@
 use manyhash::Algorithm;
 use manyhash::engine::{Engine, Histogram, Stats};
 use std::collections::HashMap;
+use std::num::NonZeroUsize;
 
 const GAUGES: [&str; 6] =
     ["threads", "memory_bytes", "memory_bound_bytes", "slots", "oldest_seconds", "occupancy_ratio"];
@@ -12,7 +13,7 @@ const HISTOGRAMS: [&str; 2] = ["queue_wait_seconds", "service_seconds"];
 
 /// Figures of an engine that has hashed for a while, with a stream still open.
 fn stats() -> Stats {
-    let engine = Engine::builder().threads(2).build().expect("threads can be made");
+    let engine = Engine::builder().threads(NonZeroUsize::new(2)).build().expect("threads can be made");
     let messages: Vec<_> = (0..100).map(|number| vec![number; 100_000]).collect();
     for algorithm in [Algorithm::Sha256, Algorithm::Md5] {
         engine.digest_many(algorithm, messages.clone()).wait().expect("they are hashed");

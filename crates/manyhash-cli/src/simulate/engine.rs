@@ -3,8 +3,9 @@
 use super::buffers::Chunk;
 use super::load::Load;
 use super::subject::{Counters, Failure, Message, Subject};
-use manyhash::engine::{self, Engine};
+use manyhash::engine::{self, Engine, SlotState};
 use manyhash::{Algorithm, Digest};
+use std::num::NonZeroUsize;
 
 /// The engine, and the algorithm that all messages are hashed with.
 pub(super) struct Hashing {
@@ -15,7 +16,11 @@ pub(super) struct Hashing {
 impl Hashing {
     /// With so many threads, 0 for one a core. Its bound on memory is that of all buffers together.
     pub(super) fn new(load: &Load, threads: usize) -> Result<Self, Failure> {
-        let engine = Engine::builder().threads(threads).memory(load.buffers * load.chunk_size).name("hash").build()?;
+        let engine = Engine::builder()
+            .threads(NonZeroUsize::new(threads))
+            .memory(load.buffers * load.chunk_size)
+            .name("hash")
+            .build()?;
         Ok(Hashing { engine, algorithm: load.algorithm })
     }
 }
@@ -41,7 +46,7 @@ impl Subject for Hashing {
             busy: stats.busy,
             inline: stats.inline,
             occupancy: algorithm.map(|stats| stats.occupancy),
-            slots: stats.states.map(|state| state.slots),
+            slots: std::array::from_fn(|i| stats.slots(SlotState::ALL[i])),
         }
     }
 }

@@ -65,5 +65,5 @@ impl Figures {
 }
 
 fn by_state<S: serde::Serializer>(slots: &[Slots; SlotState::ALL.len()], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_map(SlotState::ALL.map(SlotState::name).into_iter().zip(slots))
+    serializer.collect_map(SlotState::ALL.iter().map(|state| state.name()).zip(slots))
 }

@@ -83,7 +83,7 @@ fn curve(subject: &Figures, suffix: &str, value: impl Fn(&Point) -> Option<f64>)
 
 /// Of all states but free.
 fn slots(subject: &Figures) -> Vec<Curve> {
-    let states = SlotState::ALL.into_iter().filter(|state| *state != SlotState::Free);
+    let states = SlotState::ALL.iter().copied().filter(|state| *state != SlotState::Free);
     let of =
         |state: SlotState| subject.samples.iter().map(move |point| (point.time_s, point.slots[state as usize] as f64));
     states.map(|state| Curve { name: state.name().to_owned(), points: of(state).collect() }).collect()

@@ -139,7 +139,7 @@ fn occupancy(old: &Counters, new: &Counters) -> Option<f64> {
 }
 
 fn by_state<S: serde::Serializer>(slots: &[usize; SlotState::ALL.len()], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_map(SlotState::ALL.map(SlotState::name).into_iter().zip(slots))
+    serializer.collect_map(SlotState::ALL.iter().map(|state| state.name()).zip(slots))
 }
 
 #[cfg(test)]

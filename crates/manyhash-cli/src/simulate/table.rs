@@ -58,7 +58,7 @@ pub(super) fn rows() -> Vec<(String, Value)> {
         row("lane occupancy", |figures| figures.lane_occupancy.map_or("no lanes".to_owned(), percent)),
         row("hashed by producers", |figures| format!("{:.3} s", figures.inline_s)),
     ];
-    rows.extend(SlotState::ALL.map(|state| {
+    rows.extend(SlotState::ALL.iter().copied().map(|state| {
         let label = format!("slots {}, mean/max", state.name());
         let value = move |figures: &Figures| {
             let slots = figures.slots[state as usize];

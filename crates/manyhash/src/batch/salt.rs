@@ -55,28 +55,27 @@ impl Salted {
 }
 
 impl Batch {
-    /// Writes the digest of each message between the salt's parts, as made by `make`, to its place.
-    pub(super) fn fill_salted<F: Variant, O: Send>(
+    /// Writes the digest of each message between the salt's parts, and what follows it in the state.
+    pub(super) fn fill_salted<F: Variant>(
         &self,
         salt: &Salt,
         start: State<F>,
         messages: &[&[u8]],
-        output: &mut [O],
-        make: impl Fn(&[u8; MAX_DIGEST_BYTES]) -> O + Sync,
+        states: &mut [[u8; MAX_DIGEST_BYTES]],
     ) {
-        let tasks = Mutex::new(messages.chunks(MESSAGES).zip(output.chunks_mut(MESSAGES)));
+        let tasks = Mutex::new(messages.chunks(MESSAGES).zip(states.chunks_mut(MESSAGES)));
         self.threads.cores(messages.len(), total(messages)).run(|| {
             let mut salted = Salted::default();
             loop {
                 let task = tasks.lock().unwrap_or_else(PoisonError::into_inner).next();
-                let Some((mut messages, mut output)) = task else { return };
+                let Some((mut messages, mut states)) = task else { return };
                 while let Some(first) = messages.first() {
                     let count = salted.fill(salt, messages.iter().copied().map(Some));
-                    let Some(part) = output.split_off_mut(..count.max(1)) else { return };
+                    let Some(part) = states.split_off_mut(..count.max(1)) else { return };
                     if count == 0 {
-                        part[0] = make(&self.digest_alone(first));
+                        part[0] = *self.digest_alone(first);
                     } else {
-                        self.fill_keyed::<F, O>(Threads::ONE, start, &salted.messages(), part, &make);
+                        self.fill_keyed::<F>(Threads::ONE, start, &salted.messages(), part);
                     }
                     messages = &messages[part.len()..];
                 }

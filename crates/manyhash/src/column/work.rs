@@ -122,7 +122,7 @@ impl ColumnWork<'_> {
     ) {
         let messages: Vec<&[u8]> = rows.iter().map(|row| layout.row(*row)).collect();
         let mut states = vec![[0; MAX_DIGEST_BYTES]; rows.len()];
-        batch::fill(self.threads, prefix, &messages, &mut states, |state| *state);
+        batch::fill(self.threads, prefix, &messages, &mut states, batch::copy);
         let mut places = Places::<N> { digests, encoding: self.encoding };
         rows.iter().zip(&states).for_each(|(row, state)| places.digest(*row, state));
     }

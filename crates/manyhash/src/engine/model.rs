@@ -19,6 +19,7 @@ use shuttle::scheduler::{PctScheduler, RandomScheduler};
 use shuttle::thread::{self, JoinHandle};
 use shuttle::{Config, MaxSteps, Runner};
 use std::future::Future;
+use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -50,7 +51,8 @@ const ALL: [f64; 3] = [CALLERS, ENGINE, EITHER];
 const BOTH: [Algorithm; 2] = [Md5, Sha256];
 
 fn engine(threads: usize, memory: usize, seconds: f64) -> Engine {
-    let engine = Engine::builder().threads(threads).memory(memory).build().expect("the checker has threads");
+    let engine =
+        Engine::builder().threads(NonZeroUsize::new(threads)).memory(memory).build().expect("the checker has threads");
     engine.handle.0.with(|inner, _, _| {
         for algorithms in [&[Md5][..], &[Sha256], &BOTH] {
             let costs = (10..14).map(|tenths| seconds * f64::from(tenths) / 10.0).collect();

@@ -22,8 +22,9 @@ impl Stats {
     ///
     /// ```
     /// use manyhash::{Algorithm, engine::Engine};
+    /// use std::num::NonZeroUsize;
     ///
-    /// let engine = Engine::builder().threads(2).build()?;
+    /// let engine = Engine::builder().threads(NonZeroUsize::new(2)).build()?;
     /// engine.digest(Algorithm::Md5, "a message").wait()?;
     ///
     /// let text = engine.stats().to_prometheus();

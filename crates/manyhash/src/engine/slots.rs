@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 /// What a slot is doing.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[non_exhaustive]
 pub enum SlotState {
     /// Nobody's.
     Free,
@@ -24,10 +25,10 @@ pub enum SlotState {
 
 impl SlotState {
     /// All of them, in the order in which a slot goes through them.
-    pub const ALL: [SlotState; 5] =
-        [SlotState::Free, SlotState::Filling, SlotState::Ready, SlotState::Hashing, SlotState::Done];
+    pub const ALL: &[SlotState] =
+        &[SlotState::Free, SlotState::Filling, SlotState::Ready, SlotState::Hashing, SlotState::Done];
 
-    /// In lower case.
+    /// The name, in lower case: a label of metrics, which does not change.
     pub fn name(self) -> &'static str {
         match self {
             SlotState::Free => "free",
@@ -218,7 +219,7 @@ mod tests {
         slots.change(ids[0], SlotState::Filling, SlotState::Ready, at(4)).expect("it is filling");
         assert_eq!(slots.oldest(SlotState::Filling, at(5)), Some(Duration::from_secs(4)));
         assert_eq!(slots.oldest(SlotState::Ready, at(5)), Some(Duration::from_secs(1)));
-        let counts = SlotState::ALL.map(|state| slots.count(state));
+        let counts = SlotState::ALL.iter().map(|state| slots.count(*state)).collect::<Vec<_>>();
         assert_eq!(counts, [0, 2, 1, 0, 0]);
         slots.free(ids[1], SlotState::Filling, at(6)).expect("it is filling");
         assert_eq!(slots.count(SlotState::Free), 1);

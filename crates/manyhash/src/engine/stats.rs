@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 /// What an engine is doing now, and what it has done so far.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Stats {
     /// The engine's threads.
     pub threads: usize,
@@ -21,7 +22,7 @@ pub struct Stats {
     /// this is not measured, but what they cost by the plan.
     pub inline: Duration,
     /// The slots in each state, in the order of [`SlotState::ALL`].
-    pub states: [StateStats; SlotState::ALL.len()],
+    pub states: Vec<StateStats>,
     /// Changes of slots' states.
     pub transitions: u64,
     /// Bytes handed over that are not hashed yet, as far as they count against the bound.
@@ -38,8 +39,16 @@ pub struct Stats {
     pub service: Histogram,
 }
 
+impl Stats {
+    /// How many slots are in a state.
+    pub fn slots(&self, state: SlotState) -> usize {
+        self.states.iter().find(|of| of.state == state).map_or(0, |of| of.slots)
+    }
+}
+
 /// The slots in a state.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub struct StateStats {
     /// The state.
     pub state: SlotState,
@@ -51,6 +60,7 @@ pub struct StateStats {
 
 /// What was hashed by an algorithm.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct AlgorithmStats {
     /// The algorithm.
     pub algorithm: Algorithm,
@@ -65,8 +75,9 @@ pub struct AlgorithmStats {
 
 /// How much a kernel was used.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub struct KernelUse {
-    /// The instructions it is made of.
+    /// The name, as in [`KernelCost::name`](crate::KernelCost::name).
     pub name: &'static str,
     /// Rows, a block of each of its lanes, that it has advanced.
     pub rows: u64,
@@ -74,6 +85,7 @@ pub struct KernelUse {
 
 /// How often something took how long.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub struct Histogram {
     /// Upper bounds, included, with the number of those that took no longer, and longer than the bound before. The last
     /// bound is [`Duration::MAX`].
@@ -167,7 +179,7 @@ impl Inner {
             threads,
             busy: figures.busy,
             inline: figures.inline,
-            states: SlotState::ALL.map(state),
+            states: SlotState::ALL.iter().map(|of| state(*of)).collect(),
             transitions: self.slots.transitions(),
             memory: self.gate.held() as u64,
             memory_bound: self.gate.bound() as u64,

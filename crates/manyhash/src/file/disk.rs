@@ -7,6 +7,7 @@ use std::sync::{Mutex, MutexGuard};
 
 /// The kind of storage that files are on.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+#[non_exhaustive]
 pub enum Storage {
     /// Whichever the system says, of each device.
     #[default]
