@@ -126,13 +126,16 @@ fn replace_one(
 ) -> io::Result<DuplicateOutcome> {
     let mut names: Vec<PathBuf> = duplicate.names().cloned().collect();
     if matches!(replacement, Replacement::Nothing) {
-        return settle(&anchors[0].path, &mut names, &duplicate.identity, &Delete, stop).map(|()| DuplicateOutcome::Done);
+        return settle(&anchors[0].path, &mut names, &duplicate.identity, &Delete, stop)
+            .map(|()| DuplicateOutcome::Done);
     }
     let mut own = Anchor::new(&duplicate.path, replacement)?;
     let mut why = None;
     for anchor in anchors.iter_mut() {
         let outcome = match replacement {
-            Replacement::Reflink if blocks::are_shared(&anchor.path, &duplicate.path) => return Ok(DuplicateOutcome::Already),
+            Replacement::Reflink if blocks::are_shared(&anchor.path, &duplicate.path) => {
+                return Ok(DuplicateOutcome::Already);
+            }
             Replacement::HardLink { ignore_attributes } => match anchor.obstacle(&own) {
                 Some(obstacle) => Err(obstacle),
                 None => {
