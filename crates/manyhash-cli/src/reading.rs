@@ -37,8 +37,7 @@ impl Reading {
     /// Of a tool of coreutils, which has no such options.
     pub(crate) const USUAL: Self = Reading { threads: 0, io: Io::Auto, progress: When::Never };
 
-    /// Files, hashed with these functions, and mapped where that is possible: the programs have no other use for
-    /// `SIGBUS`.
+    /// Files, hashed with these functions, and mapped if `main` gave leave for it.
     pub(crate) fn files(self, functions: &[HashFunction]) -> Files<'_> {
         raise_limit();
         let storage = match self.io {
@@ -48,7 +47,7 @@ impl Reading {
         };
         let files = Files::new(functions).threads(NonZeroUsize::new(self.threads)).storage(storage);
         #[cfg(target_os = "linux")]
-        if let Ok(guard) = manyhash::file::Guard::install() {
+        if let Some(guard) = manyhash::file::SigbusGuard::installed() {
             return files.map(guard);
         }
         files

@@ -5,49 +5,70 @@ use libc::{c_int, c_void, sigaction, siginfo_t};
 use std::sync::OnceLock;
 use std::{io, mem, ptr};
 
-/// The proof that the handler is in place, which stays for the rest of the process.
-///
-/// It is of no use to threads that block `SIGBUS`, whose process the system ends then, and if a handler that is put in its
-/// place later does not pass signals on to it.
+/// The proof that the handler is installed. It stays installed until the process ends.
 #[derive(Clone, Copy, Debug)]
 pub struct Guard(());
 
-/// What was there before the handler.
-static PREVIOUS: OnceLock<sigaction> = OnceLock::new();
+/// What the handler needs and must not ask the system for: `sysconf` is not async-signal-safe.
+struct Known {
+    /// What was installed before the handler.
+    previous: sigaction,
+    /// Bytes in a page.
+    page: usize,
+}
+
+/// Set once, before the handler is installed.
+static KNOWN: OnceLock<Known> = OnceLock::new();
+
+/// Whether the handler is installed, or the system's error.
+static INSTALLED: OnceLock<Result<(), i32>> = OnceLock::new();
 
 impl Guard {
-    /// Puts the handler in place, if it is not yet. Signals that have nothing to do with windows go to the handler
-    /// that was there before.
+    /// Installs the handler, once in a process: later calls return the outcome of the first.
+    ///
+    /// # Safety
+    /// The caller answers for the whole process:
+    /// - It owns `SIGBUS`. No other code replaces the handler later, or the replacement passes on what it does not handle.
+    ///   No thread that reads a window blocks the signal: the system kills the process then.
+    /// - It has no writable mapping of a file that windows are into. Files may be written to, truncated and deleted by system
+    ///   calls, its own and other processes': what follows from that is in [`Window::bytes`](crate::Window::bytes).
     ///
     /// # Errors
     /// If the system refuses.
-    pub fn install() -> io::Result<Self> {
-        // Several at once would take each other's handler for the previous one.
-        static INSTALLED: OnceLock<Result<(), i32>> = OnceLock::new();
+    pub unsafe fn install() -> io::Result<Self> {
+        // The first of several callers installs it: a second would take the first one's handler for the previous one.
         let installed = INSTALLED.get_or_init(|| install().map_err(|error| error.raw_os_error().unwrap_or_default()));
         (*installed).map_err(io::Error::from_raw_os_error)?;
         Ok(Guard(()))
     }
+
+    /// The proof, if [`install`](Self::install) was called before and did not fail.
+    pub fn installed() -> Option<Self> {
+        matches!(INSTALLED.get(), Some(Ok(()))).then_some(Guard(()))
+    }
 }
 
 fn install() -> io::Result<()> {
+    // SAFETY: the size of a page is a constant of the system.
+    let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+    let page = usize::try_from(page).ok().filter(|page| page.is_power_of_two());
+    let page = page.ok_or_else(io::Error::last_os_error)?;
     // SAFETY: all fields of a sigaction may be zero.
     let mut previous: sigaction = unsafe { mem::zeroed() };
     // SAFETY: no action is set, and `previous` is one to write to.
     if unsafe { libc::sigaction(libc::SIGBUS, ptr::null(), &raw mut previous) } != 0 {
         return Err(io::Error::last_os_error());
     }
-    // Before the handler can run, which reads it.
-    let _ = PREVIOUS.set(previous);
+    let _ = KNOWN.set(Known { previous, page });
 
     // SAFETY: as above.
     let mut action: sigaction = unsafe { mem::zeroed() };
     action.sa_sigaction = handle as *const () as usize;
-    // On the stack for signals where the thread has one, as the previous handler may be that of the standard library,
-    // which tells stack overflows.
+    // On the alternate signal stack if the thread has one: the previous handler may be the standard library's, which
+    // reports stack overflows.
     action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
-    // SAFETY: the handler has the signature that SA_SIGINFO asks for, and does only what is allowed in one: atomic
-    // loads and stores, and system calls.
+    // SAFETY: the handler has the signature that SA_SIGINFO asks for, and does only what a handler may: atomic loads and
+    // stores, and the system calls `mmap`, `sigaction` and `raise`.
     if unsafe { libc::sigaction(libc::SIGBUS, &raw const action, ptr::null_mut()) } != 0 {
         return Err(io::Error::last_os_error());
     }
@@ -56,31 +77,34 @@ fn install() -> io::Result<()> {
 
 extern "C" fn handle(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
     // SAFETY: the system hands over a description of the signal.
-    let was_sent = unsafe { (*info).si_code } <= 0;
-    // SAFETY: of a SIGBUS that nobody sent it has an address. Of one that was sent it says by whom, at the same place.
-    let address = unsafe { (*info).si_addr() } as usize;
-    // SAFETY: each thread has its own errno, which what was interrupted may be about to read.
+    let code = unsafe { (*info).si_code };
+    // SAFETY: each thread has its own errno, which the interrupted code may be about to read.
     let errno = unsafe { *libc::__errno_location() };
-    if was_sent || !windows::replace_lost_pages(address) {
-        pass_on(signal, info, context, was_sent);
+    // Otherwise a process sent it, or the system found memory broken that may be any thread's (BUS_MCEERR_AO): what is at
+    // that address may have been unmapped since, and something else mapped.
+    let is_fault = code > 0 && code != libc::BUS_MCEERR_AO;
+    // SAFETY: of a fault it has the address.
+    let address = unsafe { (*info).si_addr() }.addr();
+    if !(is_fault && KNOWN.get().is_some_and(|known| windows::replace_lost_pages(address, known.page))) {
+        pass_on(signal, info, context, is_fault);
     }
     // SAFETY: as above.
     unsafe { *libc::__errno_location() = errno };
 }
 
-/// Leaves the signal to whatever would have had it.
-fn pass_on(signal: c_int, info: *mut siginfo_t, context: *mut c_void, was_sent: bool) {
-    let previous = PREVIOUS.get();
+/// Does what would have been done without this handler.
+fn pass_on(signal: c_int, info: *mut siginfo_t, context: *mut c_void, is_fault: bool) {
+    let previous = KNOWN.get().map(|known| &known.previous);
     match previous.map_or(libc::SIG_DFL, |previous| previous.sa_sigaction) {
-        // What an instruction raises cannot be ignored.
-        libc::SIG_IGN if was_sent => {}
+        // An instruction that faults would fault again.
+        libc::SIG_IGN if !is_fault => {}
         libc::SIG_DFL | libc::SIG_IGN => {
             // SAFETY: all fields of a sigaction may be zero: the default action, which ends the process when the
-            // interrupted instruction is run again; or when the signal that was sent comes again, after this handler.
+            // interrupted instruction is run again; or when the signal is raised again below, after this handler.
             unsafe {
                 let default: sigaction = mem::zeroed();
                 libc::sigaction(signal, &raw const default, ptr::null_mut());
-                if was_sent {
+                if !is_fault {
                     libc::raise(signal);
                 }
             }

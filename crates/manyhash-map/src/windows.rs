@@ -3,14 +3,11 @@
 use crate::{Guard, table};
 use std::fs::File;
 use std::io;
-use std::ops::Deref;
 use std::os::fd::AsRawFd;
 use std::ptr;
 
-/// A part of a file, mapped into memory to be read.
-///
-/// What others write to the file shows in it: a digest of it is one of bytes that were there at some time, as it is when
-/// they are read. Pages that the file lost since are zeros.
+/// A part of a file, mapped into memory to be read. What other processes write to the file shows in it; pages that the file
+/// has lost read as zeros.
 #[derive(Debug)]
 pub struct Window {
     address: *const u8,
@@ -18,13 +15,13 @@ pub struct Window {
     slot: usize,
 }
 
-// SAFETY: it is memory that is read only, and belongs to whoever has the window.
+// SAFETY: the memory is only read through it, and is unmapped by its drop alone.
 unsafe impl Send for Window {}
 // SAFETY: as above.
 unsafe impl Sync for Window {}
 
 impl Guard {
-    /// Maps `length` bytes of a file from `offset` on, all pages of it at once.
+    /// Maps `length` bytes of a file from `offset` on, and all their pages at once.
     ///
     /// # Errors
     /// If `offset` is no multiple of the size of a page, `length` is 0, too many windows are there, or the system
@@ -40,48 +37,55 @@ impl Guard {
             table::release(slot);
             return Err(error);
         }
-        table::publish(slot, address as usize..address as usize + length);
+        table::publish(slot, address.addr()..address.addr() + length);
         Ok(Window { address: address.cast(), length, slot })
     }
 }
 
 impl Window {
-    /// Whether all of it was the file's whenever it was touched. If not, what is missing reads as zeros.
+    /// Bytes that are mapped.
+    #[expect(clippy::len_without_is_empty, reason = "a mapping of no bytes is refused")]
+    pub fn len(&self) -> usize {
+        self.length
+    }
+
+    /// The bytes of the file, or zeros where it has lost them.
+    ///
+    /// # Safety
+    /// Another process may write to the file while the slice is there. In Rust's memory model that is a data race, against
+    /// which no mapping protects. The caller relies on what compilers do with loads, and keeps to what is harmless then: it
+    /// reads the bytes as numbers, in code whose branches and addresses do not depend on them (as a hash function's do not),
+    /// and assumes nowhere that a byte that is read twice is the same. Then the numbers may be a mixture of what was there at
+    /// different times, and nothing else can go wrong.
+    pub unsafe fn bytes(&self) -> &[u8] {
+        // SAFETY: so many bytes are mapped until this window is dropped. A page that is lost raises a signal whose handler is
+        // installed, as there was a guard. For changes by other processes the caller answers.
+        unsafe { std::slice::from_raw_parts(self.address, self.length) }
+    }
+
+    /// Whether no page of it had been lost when it was touched. If not, the bytes that are missing read as zeros.
     pub fn is_whole(&self) -> bool {
         !table::has_lost(self.slot)
-    }
-}
-
-impl Deref for Window {
-    type Target = [u8];
-
-    fn deref(&self) -> &[u8] {
-        // SAFETY: so many bytes are mapped for as long as the window is there. A page that is lost raises a signal whose
-        // handler is in place, as there is a guard. The bytes may be changed by others, by whom they are but read.
-        unsafe { std::slice::from_raw_parts(self.address, self.length) }
     }
 }
 
 impl Drop for Window {
     fn drop(&mut self) {
         table::release(self.slot);
-        // SAFETY: it is this window's, and nobody has a reference into it any more. That it fails has no cause, and no
-        // consequence but memory that stays mapped.
+        // SAFETY: it is this window's, and references into it ended before. If it failed, the memory would stay mapped.
         unsafe { libc::munmap(self.address.cast_mut().cast(), self.length) };
     }
 }
 
 /// Maps zeros over the window that has this address, from its page on; false if there is none. For the handler of a
-/// signal: it neither locks nor allocates.
-pub(crate) fn replace_lost_pages(address: usize) -> bool {
+/// signal: it neither locks nor allocates, and is told the size of a page.
+pub(crate) fn replace_lost_pages(address: usize, page: usize) -> bool {
     let Some((slot, end)) = table::find(address) else { return false };
-    // First, as another thread that has the window too may read the zeros before this one goes on.
+    // First, as another thread that reads the window may see the zeros before this one goes on.
     table::lose(slot);
-    // SAFETY: the size of a page is asked for, which is a system's constant.
-    let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) } as usize;
     let first = address & !(page - 1);
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED;
-    // SAFETY: these pages are the window's: the thread that touched them has it, so it is still mapped.
-    let mapped = unsafe { libc::mmap(first as *mut _, end - first, libc::PROT_READ, flags, -1, 0) };
+    // SAFETY: these pages are the window's. This thread faulted in it, so it has a reference to it, and it is still mapped.
+    let mapped = unsafe { libc::mmap(ptr::without_provenance_mut(first), end - first, libc::PROT_READ, flags, -1, 0) };
     mapped != libc::MAP_FAILED
 }

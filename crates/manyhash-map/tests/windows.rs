@@ -1,7 +1,7 @@
 //! Windows into files that change meanwhile.
 #![cfg(target_os = "linux")]
 
-use manyhash_map::Guard;
+use manyhash_map::{Guard, Window};
 use std::fs::File;
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -9,6 +9,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::{env, thread};
 
 const PAGE: usize = 1 << 16; // a multiple of every page size in use
+
+fn guard() -> Guard {
+    // SAFETY: nothing else here handles the signal or maps these files.
+    unsafe { Guard::install() }.expect("a handler")
+}
+
+/// The bytes of a window, which are compared one after another and may change meanwhile.
+fn bytes(window: &Window) -> &[u8] {
+    // SAFETY: what is compared is numbers, each read once.
+    unsafe { window.bytes() }
+}
 
 fn file(pages: u8) -> File {
     let mut file = tempfile::tempfile().expect("a temporary file");
@@ -18,11 +29,13 @@ fn file(pages: u8) -> File {
 
 #[test]
 fn a_window_shows_its_part() {
-    let guard = Guard::install().expect("a handler");
+    let guard = guard();
     let file = file(4);
     let window = guard.map(&file, PAGE as u64, 2 * PAGE - 5).expect("a window");
     assert_eq!(window.len(), 2 * PAGE - 5);
-    assert!(window[..PAGE].iter().all(|&byte| byte == 2) && window[PAGE..].iter().all(|&byte| byte == 3));
+    assert!(
+        bytes(&window)[..PAGE].iter().all(|&byte| byte == 2) && bytes(&window)[PAGE..].iter().all(|&byte| byte == 3)
+    );
     assert!(window.is_whole());
     assert!(
         guard.map(&file, 1, PAGE).is_err() && guard.map(&file, 0, 0).is_err() && guard.map(&file, u64::MAX, 1).is_err()
@@ -31,14 +44,14 @@ fn a_window_shows_its_part() {
 
 #[test]
 fn what_is_lost_reads_as_zeros() {
-    let guard = Guard::install().expect("a handler");
+    let guard = guard();
     let file = file(4);
     let window = guard.map(&file, 0, 4 * PAGE).expect("a window");
     let other = guard.map(&file, 0, PAGE).expect("a window");
     file.set_len(PAGE as u64).expect("it is truncated");
-    assert!(window[..PAGE].iter().all(|&byte| byte == 1) && window.is_whole());
-    assert!(window[PAGE..].iter().all(|&byte| byte == 0) && !window.is_whole());
-    assert!(other.iter().all(|&byte| byte == 1) && other.is_whole());
+    assert!(bytes(&window)[..PAGE].iter().all(|&byte| byte == 1) && window.is_whole());
+    assert!(bytes(&window)[PAGE..].iter().all(|&byte| byte == 0) && !window.is_whole());
+    assert!(bytes(&other).iter().all(|&byte| byte == 1) && other.is_whole());
     // What the file gets afterwards does not come back, and a new window shows it.
     file.set_len(2 * PAGE as u64).expect("it grows");
     assert!(!window.is_whole());
@@ -47,7 +60,7 @@ fn what_is_lost_reads_as_zeros() {
 
 #[test]
 fn threads_and_windows_at_once() {
-    let guard = Guard::install().expect("a handler");
+    let guard = guard();
     let file = file(4);
     let ended = AtomicBool::new(false);
     thread::scope(|scope| {
@@ -63,8 +76,8 @@ fn threads_and_windows_at_once() {
                     (0..2000)
                         .filter(|_| {
                             let window = guard.map(&file, 0, 4 * PAGE).expect("a window");
-                            assert!(window[..PAGE].iter().all(|&byte| byte == 1));
-                            let zeros = window[PAGE..].iter().all(|&byte| byte == 0 || byte > 1);
+                            assert!(bytes(&window)[..PAGE].iter().all(|&byte| byte == 1));
+                            let zeros = bytes(&window)[PAGE..].iter().all(|&byte| byte == 0 || byte > 1);
                             assert!(zeros);
                             !window.is_whole()
                         })
@@ -101,7 +114,7 @@ fn signal_of(test: &str) -> Option<i32> {
 #[test]
 fn other_signals_are_passed_on() {
     if is_child() {
-        Guard::install().expect("a handler");
+        guard();
         let file = file(2);
         // SAFETY: a mapping where the system sees fit; it is read below, which is meant to end the process.
         let byte = unsafe {
@@ -129,7 +142,7 @@ fn signals_that_are_sent_are_passed_on() {
     if is_child() {
         // SAFETY: the system's own action takes the place of the standard library's.
         unsafe { libc::signal(libc::SIGBUS, libc::SIG_DFL) };
-        Guard::install().expect("a handler");
+        guard();
         // SAFETY: it is meant to end the process.
         unsafe { libc::raise(libc::SIGBUS) };
         return;

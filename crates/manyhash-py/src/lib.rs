@@ -6,12 +6,12 @@
 
 mod algorithm;
 mod buffer;
+mod capsule;
 mod column;
 mod engine;
 mod files;
 mod hasher;
 mod many;
-mod pages;
 mod polars;
 mod rows;
 

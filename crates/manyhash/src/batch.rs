@@ -146,6 +146,11 @@ impl Batch {
         self.algorithm
     }
 
+    /// Threads to use at the most, as [`threads`](Self::threads) was told.
+    pub fn max_threads(&self) -> Option<NonZeroUsize> {
+        self.threads.most
+    }
+
     /// The digest of one message, on the caller's thread.
     pub fn digest(&self, message: impl AsRef<[u8]>) -> Digest {
         match (&self.salt, &self.key) {

@@ -11,6 +11,8 @@ mod handover;
 mod input;
 mod lanes;
 mod limit;
+#[cfg(all(feature = "map", target_os = "linux"))]
+mod mapped;
 mod open;
 mod ordered;
 mod pace;
@@ -33,7 +35,7 @@ use std::thread;
 
 pub use disk::Storage;
 #[cfg(all(feature = "map", target_os = "linux"))]
-pub use manyhash_map::Guard;
+pub use mapped::SigbusGuard;
 
 /// Threads at the most, whatever is asked for: many more than can help.
 const MAX_THREADS: usize = 1024;
@@ -91,7 +93,7 @@ pub struct Files<'a> {
     storage: Storage,
     counter: Option<&'a AtomicU64>,
     #[cfg(all(feature = "map", target_os = "linux"))]
-    guard: Option<Guard>,
+    guard: Option<SigbusGuard>,
 }
 
 impl<'a> Files<'a> {
@@ -125,11 +127,12 @@ impl<'a> Files<'a> {
         Files { counter: Some(counter), ..self }
     }
 
-    /// Maps what is long and in memory already, instead of copying it, where that turns out to be faster: it depends on
-    /// the machine. A file that is truncated while it is mapped is an error then, for its missing part reads as zeros.
+    /// Maps what is long and in memory already instead of copying it, where that turns out to be faster: it depends on the
+    /// machine. A file that is truncated while it is mapped gives an error then. [`SigbusGuard::install`] is the program's
+    /// leave for it; a library looks for that by [`SigbusGuard::installed`].
     #[cfg(all(feature = "map", target_os = "linux"))]
     #[must_use]
-    pub fn map(self, guard: Guard) -> Self {
+    pub fn map(self, guard: SigbusGuard) -> Self {
         Files { guard: Some(guard), ..self }
     }
 

@@ -4,8 +4,8 @@
 //! cores multiply that. This library keeps the lanes full:
 //!
 //! - [`digest_many`] and [`Batch`]: messages in memory, of any number and any lengths, on all cores;
-//! - [`Column`]: columns of messages in Arrow's layouts, to columns of digests; with the feature `arrow`, arrays of the
-//!   crate `arrow-array`;
+//! - [`Column`]: columns of messages in Arrow's layouts, to columns of digests (the crate `manyhash-arrow` takes and gives
+//!   Arrow's arrays);
 //! - [`Batch::key`]: HMACs of many messages; [`Batch::salt`]: pseudonyms; [`pbkdf2_many`]: keys of many passwords; [`merkle`]: levels of hash trees;
 //! - [`Hasher`] and [`update_many`]: messages that come in pieces, advanced alone or together;
 //! - [`engine::Engine`]: messages of callers who know nothing of each other, as futures;
@@ -22,10 +22,10 @@
 //!
 //! Nothing here panics, whatever the input, but an index of [`Digests`] that is out of range, as that of a slice does. The
 //! environment variable `MANYHASH_BACKEND` forces a backend; [`backend`] says what comes of a name that is none.
-#![forbid(unsafe_code)]
+// `unsafe` is in one module of the feature `map`, `file::mapped`; without the feature there is none.
+#![cfg_attr(not(all(feature = "map", target_os = "linux")), forbid(unsafe_code))]
+#![deny(unsafe_code)]
 
-#[cfg(feature = "arrow")]
-pub mod arrow;
 mod backend;
 mod batch;
 mod column;

@@ -151,6 +151,28 @@ fn the_source_may_panic() {
     end.recv_timeout(Duration::from_secs(60)).expect("it ends");
 }
 
+/// So does one of the sink, on whichever thread it is called, while the others hash and wait for their turn.
+#[test]
+fn the_sink_may_panic() {
+    let (ended, end) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        let (_folder, files) = files(&[100]);
+        for turn in 0..200 {
+            let sources = (0..1 << 16).map(|i| (i, Source::Path(files[0].0.clone())));
+            let digest = || {
+                let functions = [Algorithm::Sha1.into()];
+                Files::new(&functions).threads(1 + turn % 8).digest(sources, |i, _| {
+                    assert!(i < turn, "it is meant to");
+                    ControlFlow::Continue(())
+                });
+            };
+            std::panic::catch_unwind(std::panic::AssertUnwindSafe(digest)).expect_err("it panics");
+        }
+        ended.send(()).expect("somebody waits");
+    });
+    end.recv_timeout(Duration::from_secs(60)).expect("it ends");
+}
+
 /// What would be read next, and never ends, is not read any more.
 #[test]
 #[cfg(unix)]

@@ -19,7 +19,8 @@ const MD5: [HashFunction; 1] = [HashFunction::Lanes(Algorithm::Md5)];
 fn all_ways() -> Vec<Files<'static>> {
     let files = Files::new(&MD5);
     #[cfg(all(feature = "map", target_os = "linux"))]
-    return vec![files, files.map(manyhash::file::Guard::install().expect("a handler"))];
+    // SAFETY: nothing else here handles the signal or maps these files.
+    return vec![files, files.map(unsafe { manyhash::file::SigbusGuard::install() }.expect("a handler"))];
     #[cfg(not(all(feature = "map", target_os = "linux")))]
     vec![files]
 }
@@ -114,6 +115,47 @@ fn truncation_and_growth() {
         }
         ended.store(true, Ordering::Relaxed);
         assert!(read > 0 && unsettled + failed > 0, "{read} {unsettled} {failed}: it never changed");
+    });
+}
+
+/// Files are written over, deleted and put in the place of others while they are hashed: each gives a digest or an error, and
+/// the files beside them are right.
+#[test]
+#[cfg(unix)]
+fn files_that_are_written_over_and_vanish() {
+    use std::os::unix::fs::FileExt;
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let content = bytes(3 << 20);
+    let steady: Vec<_> = (0..4).map(|i| write(folder.path(), &i.to_string(), &content)).collect();
+    let [written, vanishing, other] =
+        ["written", "vanishing", "other"].map(|name| write(folder.path(), name, &content));
+    let due = md5(&content);
+    let ended = AtomicBool::new(false);
+    let sources = [&steady[0], &written, &steady[1], &vanishing, &steady[2], &steady[3]];
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let file = File::options().write(true).open(&written).expect("a file");
+            for turn in (0..=255).cycle().take_while(|_| !ended.load(Ordering::Relaxed)) {
+                file.write_all_at(&[turn; 100_000], u64::from(turn) * 10_000).expect("it is written over");
+                let _ = std::fs::remove_file(&vanishing);
+                thread::yield_now();
+                std::fs::write(&other, &content).expect("another file");
+                std::fs::rename(&other, &vanishing).expect("it takes the other's place");
+            }
+        });
+        for files in all_ways() {
+            for turn in 0..40 {
+                for (i, result) in digest(&files.threads(1 + turn % 2), paths(sources)).into_iter().enumerate() {
+                    match result {
+                        Ok(digested) if i == 1 => assert_eq!(digested.bytes, content.len() as u64),
+                        // A path leads to a whole file or to none.
+                        Err(error) if i == 3 => assert_eq!(error.kind(), io::ErrorKind::NotFound),
+                        result => assert_eq!(result.expect("a readable file").digests, [due]),
+                    }
+                }
+            }
+        }
+        ended.store(true, Ordering::Relaxed);
     });
 }
 

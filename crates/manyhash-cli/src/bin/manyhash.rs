@@ -28,6 +28,10 @@ enum Tool {
 }
 
 fn main() -> ExitCode {
+    // SAFETY: the program has no other handler of SIGBUS and maps no file itself, and none of its threads blocks the signal.
+    // If the system refuses, files are read.
+    #[cfg(target_os = "linux")]
+    let _ = unsafe { manyhash::file::SigbusGuard::install() };
     // What this program and its sibling take, for whoever writes about it.
     let programs = || [ManyhashArguments::command(), manysum::command()];
     match arguments::parse() {

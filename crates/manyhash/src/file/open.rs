@@ -7,9 +7,9 @@
 mod map;
 mod memory;
 
-use super::pace::Way;
 #[cfg(all(feature = "map", target_os = "linux"))]
-use manyhash_map::{Guard, Window};
+use super::mapped::{SigbusGuard, Window};
+use super::pace::Way;
 use std::fs::{File, Metadata};
 use std::io::{self, Read};
 #[cfg(all(feature = "map", target_os = "linux"))]
@@ -32,7 +32,7 @@ pub(super) struct OpenFile {
     cursor: u64,
     /// If it may be mapped.
     #[cfg(all(feature = "map", target_os = "linux"))]
-    guard: Option<Guard>,
+    guard: Option<SigbusGuard>,
     /// The offset up to which bytes were asked for, once some were not in memory.
     asked: Option<u64>,
     chunk: Chunk,
@@ -175,7 +175,7 @@ impl OpenFile {
         match &self.chunk {
             Chunk::Buffer(filled) => &buffer[..*filled],
             #[cfg(all(feature = "map", target_os = "linux"))]
-            Chunk::Window(window) => window,
+            Chunk::Window(window) => window.bytes(),
         }
     }
 

@@ -1,7 +1,7 @@
 //! A file's bytes without copying them, in windows.
 
 use super::{CHUNK, Chunk, OpenFile, memory};
-use manyhash_map::Guard;
+use crate::file::mapped::SigbusGuard;
 use std::io;
 
 /// Bytes mapped at a time.
@@ -12,7 +12,7 @@ const MAPPED: u64 = 256 << 10;
 
 impl OpenFile {
     /// The same, which may be mapped if it is long enough.
-    pub(in crate::file) fn with_guard(self, guard: Option<Guard>) -> Self {
+    pub(in crate::file) fn with_guard(self, guard: Option<SigbusGuard>) -> Self {
         OpenFile { guard: guard.filter(|_| self.metadata.len() >= MAPPED), ..self }
     }
 

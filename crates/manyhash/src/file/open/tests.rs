@@ -24,9 +24,16 @@ impl Written {
         let metadata = file.metadata().expect("a file");
         let open = OpenFile::new(file, metadata);
         #[cfg(all(feature = "map", target_os = "linux"))]
-        let open = open.with_guard(Some(Guard::install().expect("a handler")));
+        let open = open.with_guard(Some(guard()));
         open
     }
+}
+
+#[cfg(all(feature = "map", target_os = "linux"))]
+#[allow(unsafe_code)]
+fn guard() -> SigbusGuard {
+    // SAFETY: nothing else in the tests handles the signal or maps these files.
+    unsafe { SigbusGuard::install() }.expect("a handler")
 }
 
 /// All bytes of a file that is read in turns by these ways.

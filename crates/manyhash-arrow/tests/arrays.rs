@@ -1,15 +1,15 @@
 //! Arrays of `arrow-array`, in and out, against the reference.
-#![cfg(feature = "arrow")]
 
 use arrow_array::builder::FixedSizeBinaryBuilder;
 use arrow_array::cast::AsArray;
 use arrow_array::{
     Array, ArrayRef, BinaryArray, BinaryViewArray, FixedSizeBinaryArray, Int32Array, LargeBinaryArray,
-    LargeStringArray, NullArray, StringArray, StringViewArray,
+    LargeStringArray, NullArray, StringArray, StringViewArray, StructArray,
 };
-use arrow_schema::DataType;
-use manyhash::arrow::{ArrayError, with_column};
+use arrow_schema::{ArrowError, DataType, Field};
 use manyhash::{Algorithm, Batch, Encoding, digest};
+use manyhash_arrow::{ArrayError, Output, digest_array, digest_chunks, with_column};
+use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 /// Rows of every length to 200, some null, in ASCII so that they are strings too.
@@ -35,9 +35,9 @@ fn arrays(rows: &[Option<String>]) -> Vec<ArrayRef> {
 
 fn assert_digests(algorithm: Algorithm, array: &dyn Array, rows: &[Option<String>]) {
     let batch = Batch::new(algorithm);
-    let binary = batch.digest_array(array, Encoding::Binary).unwrap();
+    let binary = digest_array(&batch, array, Output::FixedSizeBinary).unwrap();
     assert_eq!(binary.data_type(), &DataType::FixedSizeBinary(algorithm.digest_bytes() as i32));
-    let hex = batch.digest_array(array, Encoding::Hex).unwrap();
+    let hex = digest_array(&batch, array, Output::Utf8).unwrap();
     let hex = hex.as_string::<i32>();
     let binary = binary.as_fixed_size_binary();
     assert_eq!((binary.len(), hex.len()), (rows.len(), rows.len()));
@@ -47,6 +47,25 @@ fn assert_digests(algorithm: Algorithm, array: &dyn Array, rows: &[Option<String
         assert_eq!(binary.is_valid(i).then(|| binary.value(i)), due.as_ref().map(|due| due.as_bytes()), "{at}");
         assert_eq!(hex.is_valid(i).then(|| hex.value(i).to_string()), due.map(|due| due.to_hex()), "{at}");
     }
+    // The others, checked in full by Arrow, have the same values.
+    for (output, same) in [
+        (Output::Binary, &binary as &dyn Array),
+        (Output::BinaryView, &binary),
+        (Output::Utf8, hex),
+        (Output::Utf8View, hex),
+    ] {
+        for threads in [None, NonZeroUsize::new(1)] {
+            let batch = batch.clone().threads(threads);
+            let other = digest_array(&batch, array, output).unwrap();
+            other.to_data().validate_full().unwrap();
+            assert_eq!(values(&other), values(same), "{output:?} of {}", array.data_type());
+        }
+    }
+}
+
+/// The bytes of an array of digests.
+fn values(array: &dyn Array) -> Vec<Option<Vec<u8>>> {
+    with_column(array, |column| (0..column.len()).map(|row| column.row(row).map(<[u8]>::to_vec)).collect()).unwrap()
 }
 
 #[test]
@@ -98,7 +117,7 @@ fn tags_and_whatever_takes_a_column() {
     let rows = rows();
     let array = StringViewArray::from_iter(rows.iter().map(|row| row.as_deref()));
     let hmac = Batch::new(Algorithm::Sha256).key("key");
-    let tags = hmac.digest_array(&array, Encoding::Binary).unwrap();
+    let tags = digest_array(&hmac, &array, Output::FixedSizeBinary).unwrap();
     let tags = tags.as_fixed_size_binary();
     let salted = Batch::new(Algorithm::Md5).salt("<", ">");
     let salted = with_column(&array, |column| salted.digest_column(column, Encoding::Binary)).unwrap();
@@ -112,9 +131,70 @@ fn tags_and_whatever_takes_a_column() {
     }
 }
 
+/// More rows than are put into views at once, by one thread and by all.
+#[test]
+fn many_rows() {
+    let rows: Vec<_> = (0..300_000).map(|i| (i % 7 != 3).then(|| format!("{:1$}", i, i % 20))).collect();
+    let array = StringViewArray::from_iter(rows.iter().map(|row| row.as_deref()));
+    assert_digests(Algorithm::Md5, &array, &rows);
+}
+
+#[test]
+fn tables_of_one_column() {
+    let rows = rows();
+    for column in arrays(&rows) {
+        let field = Arc::new(Field::new("column", column.data_type().clone(), true));
+        let table = StructArray::from(vec![(field.clone(), column.clone())]);
+        assert_digests(Algorithm::Sha256, &table, &rows);
+        assert_digests(Algorithm::Sha256, &table.slice(10, 100), &rows[10..110]);
+        let nulls = Some(vec![false; rows.len()].into());
+        let table = StructArray::new(vec![field.clone()].into(), vec![column.clone()], nulls);
+        let error = digest_array(&Batch::new(Algorithm::Md5), &table, Output::Utf8).unwrap_err();
+        assert!(matches!(error, ArrayError::NullRows));
+        let table = StructArray::from(vec![(field.clone(), column.clone()), (field, column)]);
+        let error = digest_array(&Batch::new(Algorithm::Md5), &table, Output::Utf8).unwrap_err();
+        assert!(matches!(error, ArrayError::Type(DataType::Struct(_))));
+    }
+}
+
+#[test]
+fn chunks_are_of_one_type() {
+    let (rows, batch) = (rows(), Batch::new(Algorithm::Md5));
+    for (output, data_type) in [
+        (Output::FixedSizeBinary, DataType::FixedSizeBinary(16)),
+        (Output::Binary, DataType::Binary),
+        (Output::BinaryView, DataType::BinaryView),
+        (Output::Utf8, DataType::Utf8),
+        (Output::Utf8View, DataType::Utf8View),
+    ] {
+        let chunks = digest_chunks(&batch, arrays(&rows).into_iter().map(Ok), output).unwrap();
+        assert_eq!((&chunks.data_type, chunks.arrays.len()), (&data_type, 6));
+        for array in &chunks.arrays {
+            assert_eq!(array.data_type(), &data_type);
+            assert_eq!(values(array), values(&chunks.arrays[0]));
+        }
+        let none = digest_chunks(&batch, [], output).unwrap();
+        assert_eq!((none.data_type, none.arrays.len()), (data_type, 0));
+        let failed = digest_chunks(&batch, [Err(ArrowError::CDataInterface("said before".to_owned()))], output);
+        assert!(failed.unwrap_err().to_string().contains("said before"));
+    }
+}
+
+/// Nothing but their number is known of nulls without a type.
+#[test]
+fn more_rows_than_there_is_memory_for() {
+    for output in [Output::FixedSizeBinary, Output::Utf8, Output::BinaryView] {
+        for rows in [1 << 50, isize::MAX as usize] {
+            let error = digest_array(&Batch::new(Algorithm::Sha512), &NullArray::new(rows), output).unwrap_err();
+            assert!(matches!(error, ArrayError::Memory { .. }));
+        }
+    }
+}
+
 #[test]
 fn other_types_are_named() {
-    let error = Batch::new(Algorithm::Md5).digest_array(&Int32Array::from(vec![1]), Encoding::Binary).unwrap_err();
+    let error =
+        digest_array(&Batch::new(Algorithm::Md5), &Int32Array::from(vec![1]), Output::FixedSizeBinary).unwrap_err();
     assert!(matches!(error, ArrayError::Type(DataType::Int32)));
     assert_eq!(error.to_string(), "cannot hash a column of type Int32; cast it to binary or utf8");
 }
