@@ -39,3 +39,8 @@ pub use kernel::{Kernel, KernelSet, LaneStates};
 pub use short::{Chains, ShortKernel, Uneven};
 pub use tier::{Backend, BackendError, prefetch, prefetch_all};
 pub use word::Word;
+
+/// The README's Rust is compiled and run as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

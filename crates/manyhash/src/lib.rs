@@ -64,3 +64,8 @@ pub use typed::*;
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct Readme;
+
+/// And the crate's own README's.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct CrateReadme;
