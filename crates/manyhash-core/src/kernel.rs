@@ -39,13 +39,15 @@ impl<F: Family> LaneStates<F> {
         state
     }
 
-    /// Word `i` of every lane.
-    pub(crate) fn row(&self, i: usize) -> &[F::Word; MAX_LANES] {
-        &self.words.as_ref()[i]
+    /// All lanes, for a kernel.
+    pub(crate) fn columns(&mut self) -> Columns<F> {
+        self.columns_from(0)
     }
 
-    pub(crate) fn row_mut(&mut self, i: usize) -> &mut [F::Word; MAX_LANES] {
-        &mut self.words.as_mut()[i]
+    /// The lanes from `first` on.
+    fn columns_from(&mut self, first: usize) -> Columns<F> {
+        // Not a pointer into the first row: it reaches the later ones as well.
+        Columns { first: self.words.as_mut().as_flattened_mut()[first..].as_mut_ptr(), stride: MAX_LANES }
     }
 
     /// Replaces the state in one lane.
@@ -167,9 +169,7 @@ impl<F: Family> Kernel<F> {
         if blocks == 0 {
             return;
         }
-        // Not a pointer into the first row: it reaches the later ones as well.
-        let first = states.words.as_mut().as_flattened_mut()[first..].as_mut_ptr();
-        let columns = Columns { first, stride: MAX_LANES };
+        let columns = states.columns_from(first);
         if messages.len() == self.lanes {
             // SAFETY: `first` and the messages' number and lengths were checked above; a `Kernel` only exists where
             // the CPU has its instructions.
@@ -327,7 +327,10 @@ pub(crate) unsafe fn run_staged<F: Compress, V: Stage<Word = F::Word>>(
 /// # Safety
 /// `states` has a word for each of the vector's lanes.
 #[inline(always)]
-unsafe fn load<F: Compress, V: Vector<Word = F::Word>>(proof: V::Proof, states: &Columns<F>) -> Array<F::State, V> {
+pub(crate) unsafe fn load<F: Compress, V: Vector<Word = F::Word>>(
+    proof: V::Proof,
+    states: &Columns<F>,
+) -> Array<F::State, V> {
     let mut state = F::State::filled(V::splat(proof, F::Word::default()));
     for (i, state) in state.as_mut().iter_mut().enumerate().take(F::STATE_WORDS) {
         // SAFETY: the caller's lanes, and a word of a state.
@@ -339,7 +342,7 @@ unsafe fn load<F: Compress, V: Vector<Word = F::Word>>(proof: V::Proof, states: 
 /// # Safety
 /// `states` has a word for each of the vector's lanes.
 #[inline(always)]
-unsafe fn store<F: Compress, V: Vector<Word = F::Word>>(state: Array<F::State, V>, states: &Columns<F>) {
+pub(crate) unsafe fn store<F: Compress, V: Vector<Word = F::Word>>(state: Array<F::State, V>, states: &Columns<F>) {
     for (i, state) in state.as_ref().iter().enumerate().take(F::STATE_WORDS) {
         // SAFETY: the caller's lanes, and a word of a state.
         unsafe { state.store(states.word(i)) };

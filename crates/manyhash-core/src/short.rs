@@ -4,7 +4,7 @@
 //! they do: padding, turning rows into lanes and states into digests. Here all of it is done in vectors.
 
 use crate::family::{Family, MAX_BLOCK_BYTES, MAX_DIGEST_BYTES, State, StateBytes};
-use crate::kernel::{LaneStates, MAX_LANES};
+use crate::kernel::{self, LaneStates, MAX_LANES};
 use crate::padding::{PART, Padding};
 use crate::vector::feed::Idle;
 use crate::vector::{Compress, LINE, Vector};
@@ -218,29 +218,27 @@ pub(crate) unsafe fn iterate<F: Compress, V: Vector<Word = F::Word>>(
     bytes: usize,
     iterations: u32,
 ) {
-    let load = |states: &LaneStates<F>| {
-        let mut state = F::State::filled(V::splat(proof, F::Word::default()));
-        for (i, word) in state.as_mut().iter_mut().enumerate().take(F::STATE_WORDS) {
-            // SAFETY: a row has a word for each lane of any vector.
-            *word = unsafe { V::load(proof, states.row(i).as_ptr()) };
-        }
-        state
+    // SAFETY: the states have a word for each lane of any vector.
+    let (inner, outer, mut tags, mut sums) = unsafe {
+        (
+            kernel::load::<F, V>(proof, &chains.inner.columns()),
+            kernel::load::<F, V>(proof, &chains.outer.columns()),
+            kernel::load::<F, V>(proof, &chains.tags.columns()),
+            kernel::load::<F, V>(proof, &chains.sums.columns()),
+        )
     };
-    let (inner, outer) = (load(&chains.inner), load(&chains.outer));
-    let (mut tags, mut sums) = (load(&chains.tags), load(&chains.sums));
 
     // A tag as the only block of a message after the key's. Of the last word of a tag some bytes may not be its own.
     let last = (bytes - 1) / F::Word::BYTES;
     let (mut padded, mut kept) = ([0; 2 * MAX_BLOCK_BYTES], [0; MAX_DIGEST_BYTES]);
     F::pad(&kept[..bytes], (F::BLOCK_BYTES + bytes) as u128, &mut padded);
     kept[..bytes].fill(0xFF);
-    let word = |bytes: &[u8], i: usize| {
-        let word = F::Word::read(F::BIG_ENDIAN, &bytes[i * F::Word::BYTES..(i + 1) * F::Word::BYTES]);
-        V::splat(proof, word)
-    };
     let mut block = F::Block::filled(V::splat(proof, F::Word::default()));
-    block.as_mut().iter_mut().enumerate().for_each(|(i, block)| *block = word(&padded, i));
-    let kept = word(&kept, last);
+    for (block, word) in block.as_mut().iter_mut().zip(padded.chunks_exact(F::Word::BYTES)) {
+        *block = V::splat(proof, F::Word::read(F::BIG_ENDIAN, word));
+    }
+    let kept = &kept[last * F::Word::BYTES..(last + 1) * F::Word::BYTES];
+    let kept = V::splat(proof, F::Word::read(F::BIG_ENDIAN, kept));
     let padding = block.as_ref()[last];
     for _ in 0..iterations {
         for key in [&inner, &outer] {
@@ -254,12 +252,10 @@ pub(crate) unsafe fn iterate<F: Compress, V: Vector<Word = F::Word>>(
             *sum = sum.xor(*tag);
         }
     }
-    for i in 0..F::STATE_WORDS {
-        // SAFETY: as above.
-        unsafe {
-            tags.as_ref()[i].store(chains.tags.row_mut(i).as_mut_ptr());
-            sums.as_ref()[i].store(chains.sums.row_mut(i).as_mut_ptr());
-        }
+    // SAFETY: as above.
+    unsafe {
+        kernel::store::<F, V>(tags, &chains.tags.columns());
+        kernel::store::<F, V>(sums, &chains.sums.columns());
     }
 }
 

@@ -63,9 +63,11 @@ pub(crate) unsafe fn words<V: Parts, B: Shape>(
         // A last word alone is the end of a part, which begins among the words before.
         let at = at + PART * part - (PART - words.len() * V::Word::BYTES);
         // SAFETY: the part is among the caller's bytes, which are whole parts or the whole block.
-        let load = |lane: usize| unsafe { V::load_parts(proof, messages.add(lane), at) };
+        let (a, b) = unsafe { (V::load_parts(proof, messages, at), V::load_parts(proof, messages.add(1), at)) };
         if V::Word::BYTES == 4 {
-            let [a, b, c, d] = [load(0), load(1), load(2), load(3)];
+            // SAFETY: as above.
+            let (c, d) =
+                unsafe { (V::load_parts(proof, messages.add(2), at), V::load_parts(proof, messages.add(3), at)) };
             let (ab_low, ab_high) = (a.unpack_low_32(b), a.unpack_high_32(b));
             let (cd_low, cd_high) = (c.unpack_low_32(d), c.unpack_high_32(d));
             words[0] = ab_low.unpack_low_64(cd_low);
@@ -73,7 +75,6 @@ pub(crate) unsafe fn words<V: Parts, B: Shape>(
             words[2] = ab_high.unpack_low_64(cd_high);
             words[3] = ab_high.unpack_high_64(cd_high);
         } else {
-            let (a, b) = (load(0), load(1));
             if words.len() == 2 {
                 words[0] = a.unpack_low_64(b);
             }
