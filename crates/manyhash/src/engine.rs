@@ -106,6 +106,9 @@ impl Engine {
     /// all; if the engine's memory is used up, it waits in line for it. Only what the thread that polls had better hash
     /// itself waits for that: a message of a few KiB, and, while nothing else is there, one that takes less than 2 ms.
     ///
+    /// A buffer is asked for its bytes here, for their number, and again when they are hashed. If it then has another number
+    /// of bytes, the digest is [`JobError::Changed`].
+    ///
     /// A task may loop over this as it likes: the future lets others on its thread go first after every quarter of a
     /// millisecond's hashing.
     pub fn digest<A: Algorithms>(&self, algorithms: A, bytes: impl AsRef<[u8]> + Send + 'static) -> Digesting<A> {

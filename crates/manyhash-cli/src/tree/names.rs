@@ -27,10 +27,10 @@ pub(crate) struct FilesFrom {
 /// What such a file names, as `find` prints them: all bytes before the end of a name belong to it, and `-` is a file.
 pub(crate) struct Listed {
     list: FilesFrom,
-    state: Stage,
+    state: NamesState,
 }
 
-enum Stage {
+enum NamesState {
     Unopened,
     Open(BufReader<Box<dyn Read + Send>>),
     Ended,
@@ -50,7 +50,7 @@ impl Iterator for Names {
             Names::Listed(listed) => match listed.next() {
                 Ok(name) => name.map(|name| (name.clone(), Source::Path(name.into()))),
                 Err(error) => {
-                    listed.state = Stage::Ended;
+                    listed.state = NamesState::Ended;
                     Some((listed.list.name.clone(), Source::Failed(error)))
                 }
             },
@@ -60,16 +60,16 @@ impl Iterator for Names {
 
 impl Listed {
     pub(crate) fn new(list: FilesFrom) -> Self {
-        Listed { list, state: Stage::Unopened }
+        Listed { list, state: NamesState::Unopened }
     }
 
     fn next(&mut self) -> io::Result<Option<OsString>> {
-        if matches!(self.state, Stage::Unopened) {
+        if matches!(self.state, NamesState::Unopened) {
             let name = &self.list.name;
             let reader = if name == "-" { standard::input()? } else { Box::new(File::open(name)?) };
-            self.state = Stage::Open(BufReader::new(reader));
+            self.state = NamesState::Open(BufReader::new(reader));
         }
-        let Stage::Open(reader) = &mut self.state else { return Ok(None) };
+        let NamesState::Open(reader) = &mut self.state else { return Ok(None) };
         let end = if self.list.zero { 0 } else { b'\n' };
         let mut name = Vec::new();
         if reader.read_until(end, &mut name)? == 0 {
