@@ -155,7 +155,7 @@ class Malformed:
         self.schema.n_children = self.array.n_children = children
         self.schema.release = self.array.release = ctypes.cast(self.keep[0], ctypes.c_void_p)
         bits, offsets, values = ctypes.create_string_buffer(8), (ctypes.c_int32 * 2)(0, 1), ctypes.create_string_buffer(b"a")
-        pointers = (ctypes.c_void_p * 3)(*(ctypes.cast(part, ctypes.c_void_p) for part in (bits, offsets, values)))
+        pointers = (ctypes.c_void_p * 4)(*(ctypes.cast(part, ctypes.c_void_p) for part in (bits, offsets, values, bits)))
         self.keep += [bits, offsets, values, pointers]
         self.array.length, self.array.null_count, self.array.n_buffers = length, null_count, buffers
         self.array.buffers = ctypes.cast(pointers, ctypes.c_void_p)
@@ -211,6 +211,186 @@ def test_an_array_by_hand():
 def test_malformed_arrays(wrong):
     with pytest.raises(ValueError):
         manyhash.digest_column("md5", Malformed(**wrong))
+
+
+def hostile(schema={}, array={}, pointers={}, **wrong):
+    """A malformed array with these fields of its structures, and these of its buffers, as they should not be."""
+    malformed = Malformed(**wrong)
+    buffers = (ctypes.c_void_p * 4).from_address(malformed.array.buffers)
+    for index, pointer in pointers.items():
+        buffers[index] = pointer
+    for structure, fields in (malformed.schema, schema), (malformed.array, array):
+        for field, value in fields.items():
+            setattr(structure, field, value)
+    return malformed
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"schema": {"release": None}},
+        {"array": {"release": None}},
+        {"schema": {"format": None}},
+        {"array": {"buffers": None}},
+        {"array": {"offset": -1}},
+        {"array": {"offset": 2**63 - 1}},
+        {"array": {"length": 2**62}},
+        {"array": {"n_buffers": -1}},
+        {"array": {"n_children": -1}},
+        {"pointers": {1: None}},
+        {"kind": b"z", "pointers": {1: None}},
+        {"kind": b"U", "pointers": {1: None}},
+        {"kind": b"w:4", "buffers": 2, "pointers": {1: None}},
+        {"kind": b"w:-4", "buffers": 2},
+        {"kind": b"vu", "buffers": 2},
+        {"kind": b"vz", "buffers": 4, "pointers": {3: None}},
+        {"kind": b"+s", "buffers": 1, "children": 1},
+        {"kind": b"n", "buffers": 3},
+    ],
+    ids=str,
+)
+def test_hostile_arrays(wrong):
+    with pytest.raises((TypeError, ValueError)):
+        manyhash.digest_column("md5", hostile(**wrong))
+
+
+def test_an_offset_before_the_values():
+    offsets = (ctypes.c_int32 * 2)(0, -1)
+    with pytest.raises(ValueError, match="negative offset"):
+        manyhash.digest_column("md5", hostile(pointers={1: ctypes.addressof(offsets)}))
+
+
+def test_more_nulls_than_memory():
+    with pytest.raises(MemoryError):
+        manyhash.digest_column("sha512", hostile(kind=b"n", length=2**55, buffers=0))
+
+
+@pytest.mark.parametrize("method", ["__arrow_c_array__", "__arrow_c_stream__"])
+@pytest.mark.parametrize("given", [None, 1, (), (1, 2), (1, 2, 3), "no capsule"], ids=str)
+def test_what_is_no_capsule(method, given):
+    wrong = type("Wrong", (), {method: lambda self, requested_schema=None: given})()
+    with pytest.raises((TypeError, ValueError)):
+        manyhash.digest_column("md5", wrong)
+
+
+def test_capsules_of_other_names():
+    for capsules in (
+        Malformed().__arrow_c_array__()[::-1],
+        (pa.array(["a"]).__arrow_c_array__()[0], pa.chunked_array([["a"]]).__arrow_c_stream__()),
+    ):
+        swapped = type("Swapped", (), {"__arrow_c_array__": lambda self, requested_schema=None: capsules})()
+        with pytest.raises(ValueError):
+            manyhash.digest_column("md5", swapped)
+    stream = type("Array", (), {"__arrow_c_stream__": lambda self, requested_schema=None: capsules[0]})()
+    with pytest.raises(ValueError):
+        manyhash.digest_column("md5", stream)
+
+
+def test_what_the_method_raises_is_raised():
+    class Raises:
+        def __arrow_c_array__(self, requested_schema=None):
+            raise KeyError("mine")
+
+    with pytest.raises(KeyError, match="mine"):
+        manyhash.digest_column("md5", Raises())
+
+
+class Stream(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_void_p) for name in ("get_schema", "get_next", "get_last_error", "release", "private_data")]
+
+
+GET = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
+GET_LAST_ERROR = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)
+
+
+class MalformedStream:
+    """A stream by hand, whose functions do what they should, or what they are given."""
+
+    def __init__(self, get_schema=None, get_next=None, message=None, **fields):
+        self.array, self.released = Malformed(), 0
+        self.message = message and ctypes.create_string_buffer(message)
+
+        def give_schema(_, place):
+            ctypes.memmove(place, ctypes.addressof(self.array.schema), ctypes.sizeof(Schema))
+            return 0
+
+        def give_array(_, place):
+            ctypes.memmove(place, ctypes.addressof(self.array.array), ctypes.sizeof(Array))
+            self.array.array.release = None
+            return 0
+
+        def release(stream):
+            self.released += 1
+            Stream.from_address(stream).release = None
+
+        def last_error(_):
+            return self.message and ctypes.addressof(self.message)
+
+        self.functions = [
+            GET(get_schema or give_schema),
+            GET(get_next or give_array),
+            GET_LAST_ERROR(last_error),
+            RELEASE(release),
+        ]
+        self.stream = Stream(*(ctypes.cast(function, ctypes.c_void_p) for function in self.functions))
+        for field, value in fields.items():
+            setattr(self.stream, field, value)
+
+    def without(self, *fields):
+        for field in fields:
+            setattr(self.stream, field, None)
+        return self
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return capsule(ctypes.addressof(self.stream), b"arrow_array_stream")
+
+
+def test_a_stream_by_hand():
+    stream = MalformedStream()
+    assert pa.chunked_array(manyhash.digest_column("md5", stream)).to_pylist() == digests("md5", ["a"])
+    assert stream.released == 1
+    with pytest.raises(ValueError, match="used before"):
+        manyhash.digest_column("md5", stream)
+    assert stream.released == 1
+
+
+@pytest.mark.parametrize(
+    "stream,message",
+    [
+        (MalformedStream().without("release"), "used before"),
+        (MalformedStream().without("get_schema"), "get_schema"),
+        (MalformedStream().without("get_next"), "get_next"),
+        (MalformedStream(get_schema=lambda *_: 0), "no type"),
+        (MalformedStream(get_schema=lambda *_: 5), "error 5"),
+        (MalformedStream(get_schema=lambda *_: 5, message=b"said so"), "said so"),
+        (MalformedStream(get_next=lambda *_: 5), "error 5"),
+        (MalformedStream(get_next=lambda *_: 5, message=b"said \xff so"), "said . so"),
+        (MalformedStream(get_next=lambda *_: 5).without("get_last_error"), "error 5"),
+    ],
+)
+def test_hostile_streams(stream, message):
+    with pytest.raises(ValueError, match=message):
+        manyhash.digest_column("md5", stream)
+    assert stream.stream.release is None
+
+
+def test_a_requested_type_is_the_callers_to_cast_to():
+    result = manyhash.digest_column("md5", pa.array(["a", None]))
+    requested = pa.binary().__arrow_c_schema__()
+    for wanted in (None, requested, "no capsule"):
+        schema, array = result.__arrow_c_array__(wanted)
+        assert pa.Array._import_from_c_capsule(schema, array).type == pa.binary(16)
+    chunks = manyhash.digest_column("md5", pa.chunked_array([["a", None]]))
+    assert pa.ChunkedArray._import_from_c_capsule(chunks.__arrow_c_stream__(requested)).type == pa.binary(16)
+    assert pa.DataType._import_from_c_capsule(chunks.__arrow_c_schema__()) == pa.binary(16)
+
+
+def test_a_result_is_exported_as_often_as_it_is_asked_for():
+    result = manyhash.digest_column("md5", pa.chunked_array([["a"], ["b", None]]), hex=True)
+    for _ in range(3):
+        assert pa.chunked_array(result).to_pylist() == [row and row.hex() for row in digests("md5", ["a", "b", None])]
+    # Nobody takes it.
+    result.__arrow_c_stream__(), result.__arrow_c_schema__()
 
 
 def test_a_capsule_that_is_used_up():
