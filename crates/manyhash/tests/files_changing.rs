@@ -145,7 +145,9 @@ fn files_that_are_written_over_and_vanish() {
         });
         for files in all_ways() {
             for turn in 0..40 {
-                for (i, result) in digest(&files.threads(1 + turn % 2), paths(sources)).into_iter().enumerate() {
+                for (i, result) in
+                    digest(&files.threads(NonZeroUsize::new(1 + turn % 2)), paths(sources)).into_iter().enumerate()
+                {
                     match result {
                         Ok(digested) if i == 1 => assert_eq!(digested.bytes, content.len() as u64),
                         // A path leads to a whole file or to none.
