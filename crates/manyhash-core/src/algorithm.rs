@@ -36,32 +36,33 @@ use crate::word::Word;
 
 /// `algorithms!(then args)`: `then! { args ... }` with the table of algorithms.
 ///
-/// Each is a name as a type, its family, the bytes of its digest, its initial state, its names, and what it is.
+/// Each is a name as a type and as a function, its family, the bytes of its digest, its initial state, its names, and what it
+/// is.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! algorithms {
     ($then:ident $($arguments:tt)*) => {
         $then! {
             $($arguments)*
-            Md5: Md5, 16, md5::INITIAL, ["md5", "md-5"],
+            Md5 md5: Md5, 16, md5::INITIAL, ["md5", "md-5"],
                 "MD5, RFC 1321. Broken for signatures; fixed in S3's ETag and many manifests.";
-            Sha1: Sha1, 20, sha1::INITIAL, ["sha1", "sha-1"],
+            Sha1 sha1: Sha1, 20, sha1::INITIAL, ["sha1", "sha-1"],
                 "SHA-1, FIPS 180-4. Broken for signatures; fixed in Git and BitTorrent.";
-            Sha224: Sha256, 28, sha256::INITIAL_224, ["sha224", "sha-224", "sha2-224"], "SHA-224, FIPS 180-4.";
-            Sha256: Sha256, 32, sha256::INITIAL_256, ["sha256", "sha-256", "sha2-256"], "SHA-256, FIPS 180-4.";
-            Sha384: Sha512, 48, sha512::INITIAL_384, ["sha384", "sha-384", "sha2-384"], "SHA-384, FIPS 180-4.";
-            Sha512: Sha512, 64, sha512::INITIAL_512, ["sha512", "sha-512", "sha2-512"], "SHA-512, FIPS 180-4.";
-            Sha512_256: Sha512, 32, sha512::INITIAL_512_256,
+            Sha224 sha224: Sha256, 28, sha256::INITIAL_224, ["sha224", "sha-224", "sha2-224"], "SHA-224, FIPS 180-4.";
+            Sha256 sha256: Sha256, 32, sha256::INITIAL_256, ["sha256", "sha-256", "sha2-256"], "SHA-256, FIPS 180-4.";
+            Sha384 sha384: Sha512, 48, sha512::INITIAL_384, ["sha384", "sha-384", "sha2-384"], "SHA-384, FIPS 180-4.";
+            Sha512 sha512: Sha512, 64, sha512::INITIAL_512, ["sha512", "sha-512", "sha2-512"], "SHA-512, FIPS 180-4.";
+            Sha512_256 sha512_256: Sha512, 32, sha512::INITIAL_512_256,
                 ["sha512-256", "sha512/256", "sha512_256", "sha-512-256", "sha-512/256", "sha2-512-256", "sha2-512/256"],
                 "SHA-512/256, FIPS 180-4.";
-            Sha3_224: Sha3_224, 28, keccak::INITIAL, ["sha3-224", "sha3_224"], "SHA3-224, FIPS 202.";
-            Sha3_256: Sha3_256, 32, keccak::INITIAL, ["sha3-256", "sha3_256"], "SHA3-256, FIPS 202.";
-            Sha3_384: Sha3_384, 48, keccak::INITIAL, ["sha3-384", "sha3_384"], "SHA3-384, FIPS 202.";
-            Sha3_512: Sha3_512, 64, keccak::INITIAL, ["sha3-512", "sha3_512"], "SHA3-512, FIPS 202.";
-            Keccak256: Keccak256, 32, keccak::INITIAL, ["keccak256", "keccak-256"],
+            Sha3_224 sha3_224: Sha3_224, 28, keccak::INITIAL, ["sha3-224", "sha3_224"], "SHA3-224, FIPS 202.";
+            Sha3_256 sha3_256: Sha3_256, 32, keccak::INITIAL, ["sha3-256", "sha3_256"], "SHA3-256, FIPS 202.";
+            Sha3_384 sha3_384: Sha3_384, 48, keccak::INITIAL, ["sha3-384", "sha3_384"], "SHA3-384, FIPS 202.";
+            Sha3_512 sha3_512: Sha3_512, 64, keccak::INITIAL, ["sha3-512", "sha3_512"], "SHA3-512, FIPS 202.";
+            Keccak256 keccak256: Keccak256, 32, keccak::INITIAL, ["keccak256", "keccak-256"],
                 "Keccak-256 as Ethereum has it: SHA3-256 with the padding of Keccak's submission to NIST.";
-            Sm3: Sm3, 32, sm3::INITIAL, ["sm3"], "SM3, GB/T 32905-2016.";
-            Ripemd160: Ripemd160, 20, ripemd160::INITIAL, ["ripemd160", "rmd160", "ripemd-160"],
+            Sm3 sm3: Sm3, 32, sm3::INITIAL, ["sm3"], "SM3, GB/T 32905-2016.";
+            Ripemd160 ripemd160: Ripemd160, 20, ripemd160::INITIAL, ["ripemd160", "rmd160", "ripemd-160"],
                 "RIPEMD-160, ISO/IEC 10118-3. Fixed in Bitcoin's addresses.";
         }
     };
@@ -127,7 +128,8 @@ families!(define_families);
 
 macro_rules! define_algorithms {
     ($(
-        $name:ident: $family:ident, $bytes:literal, $module:ident::$start:ident, [$($spelling:literal),*], $about:literal;
+        $name:ident $function:ident: $family:ident, $bytes:literal, $module:ident::$start:ident, [$($spelling:literal),*],
+            $about:literal;
     )*) => {
         /// A hash algorithm by its name.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -144,6 +146,13 @@ macro_rules! define_algorithms {
             const fn spellings(self) -> &'static [&'static str] {
                 match self {
                     $(Self::$name => &[$($spelling),*],)*
+                }
+            }
+
+            /// The name as an identifier, as Python's hashlib spells it: `sha256`, `sha512_256`.
+            pub const fn identifier(self) -> &'static str {
+                match self {
+                    $(Self::$name => stringify!($function),)*
                 }
             }
 

@@ -9,14 +9,6 @@ pub(crate) fn parse(name: &str) -> PyResult<Algorithm> {
     name.parse().map_err(|_| PyValueError::new_err(format!("unsupported hash type {name}")))
 }
 
-/// hashlib's spelling, which is also that of its constructor.
-pub(crate) fn hashlib_name(algorithm: Algorithm) -> &'static str {
-    match algorithm {
-        Algorithm::Sha512_256 => "sha512_256",
-        other => other.name(),
-    }
-}
-
 /// The algorithms that a caller asks for: of one name the digest is given as it is, of several in a container.
 #[derive(Debug)]
 pub(crate) struct Names {

@@ -4,7 +4,7 @@
 //! one that runs Python. So an exception there, a Ctrl-C among them, is raised at once; the threads find nobody to
 //! send to any more, and stop.
 
-use crate::algorithm::{Names, hashlib_name};
+use crate::algorithm::Names;
 use manyhash::file::{Files, Source};
 use manyhash::{Digest, HashFunction};
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyTypeError, PyValueError};
@@ -65,7 +65,7 @@ pub(crate) fn digest_files<'py>(
             Ok(digests) => {
                 let dict = PyDict::new(py);
                 for (algorithm, digest) in name.algorithms.iter().zip(digests) {
-                    dict.set_item(hashlib_name(*algorithm), PyBytes::new(py, digest.as_bytes()))?;
+                    dict.set_item(algorithm.identifier(), PyBytes::new(py, digest.as_bytes()))?;
                 }
                 result.append(dict)?;
             }

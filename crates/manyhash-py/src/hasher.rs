@@ -3,10 +3,9 @@
 mod constructors;
 mod object;
 
-pub(crate) use constructors::*;
+pub(crate) use constructors::{add_constructors, new};
 pub(crate) use object::add_type;
 
-use crate::algorithm::hashlib_name;
 use crate::buffer::{Bytes, Messages};
 use manyhash::{Algorithm, Digest, Hasher};
 use pyo3::exceptions::PyValueError;
@@ -43,7 +42,7 @@ impl SharedHasher {
     }
 
     fn name(&self) -> &'static str {
-        hashlib_name(self.algorithm)
+        self.algorithm.identifier()
     }
 
     /// The message goes on with these bytes.

@@ -31,7 +31,7 @@ mod _manyhash {
     #[pymodule_export]
     use files::digest_files;
     #[pymodule_export]
-    use hasher::{md5, new, sha1, sha224, sha256, sha384, sha512, sha512_256, update_many};
+    use hasher::{new, update_many};
     #[pymodule_export]
     use many::{digest_many, hexdigest_many, hmac_many};
 
@@ -41,8 +41,9 @@ mod _manyhash {
         manyhash::backend().map_err(|error| PyImportError::new_err(error.to_string()))?;
         warm_up(module.py())?;
         hasher::add_type(module)?;
+        hasher::add_constructors(module)?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))?;
-        let names: Vec<_> = manyhash::Algorithm::ALL.iter().copied().map(algorithm::hashlib_name).collect();
+        let names: Vec<_> = manyhash::Algorithm::ALL.iter().map(|algorithm| algorithm.identifier()).collect();
         module.add("algorithms", names)
     }
 }

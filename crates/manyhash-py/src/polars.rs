@@ -49,22 +49,17 @@ macro_rules! export {
 }
 
 macro_rules! expressions {
-    ($($name:literal: $algorithm:ident;)*) => {
+    ($(
+        $name:ident $function:ident: $family:ident, $bytes:literal, $module:ident::$initial:ident, [$($spelling:literal),*],
+            $about:literal;
+    )*) => {
         $(
-            export!($name, $algorithm, Binary, keyed: false);
-            export!(concat!($name, "_hex"), $algorithm, Hex, keyed: false);
-            export!(concat!("hmac_", $name), $algorithm, Binary, keyed: true);
-            export!(concat!("hmac_", $name, "_hex"), $algorithm, Hex, keyed: true);
+            export!(stringify!($function), $name, Binary, keyed: false);
+            export!(concat!(stringify!($function), "_hex"), $name, Hex, keyed: false);
+            export!(concat!("hmac_", stringify!($function)), $name, Binary, keyed: true);
+            export!(concat!("hmac_", stringify!($function), "_hex"), $name, Hex, keyed: true);
         )*
     };
 }
 
-expressions! {
-    "md5": Md5;
-    "sha1": Sha1;
-    "sha224": Sha224;
-    "sha256": Sha256;
-    "sha384": Sha384;
-    "sha512": Sha512;
-    "sha512_256": Sha512_256;
-}
+manyhash::algorithms!(expressions);

@@ -14,7 +14,13 @@ import numpy
 import pytest
 from hypothesis import given, strategies as st
 
-NAMES = ["md5", "sha1", "sha224", "sha256", "sha384", "sha512", "sha512_256"]
+# What hashlib has everywhere, and what it has in places or not at all, with the digest of b"abc".
+NAMES = ["md5", "sha1", "sha224", "sha256", "sha384", "sha512", "sha512_256", *(f"sha3_{n}" for n in (224, 256, 384, 512))]
+OTHERS = {
+    "keccak256": "4e03657aea45a94fc7d47ba826c8d667c0d1e6e33a64a036ec44f58fa12d6c45",
+    "sm3": "66c7f0f462eeedd9d1f2d46bdc10e4e24167c4875cf2f7a2297da02b8f4ba8e0",
+    "ripemd160": "8eb208f7e05d987a9b044a8e98c6b087f15a0bfc",
+}
 names = pytest.mark.parametrize("name", NAMES)
 
 
@@ -87,7 +93,11 @@ def test_objects_and_the_type_are_let_go_of():
 
 
 def test_names():
-    assert manyhash.algorithms_available == manyhash.algorithms_guaranteed == set(NAMES)
+    assert manyhash.algorithms_available == manyhash.algorithms_guaranteed == {*NAMES, *OTHERS}
+    for name in manyhash.algorithms_available:
+        assert getattr(manyhash, name)(b"abc").name == manyhash.new(name).name == name
+    for name, digest in OTHERS.items():
+        assert getattr(manyhash, name)(b"abc").hexdigest() == digest
     assert manyhash.new("SHA-512/256").name == "sha512_256"
     with pytest.raises(ValueError, match="unsupported hash type md6"):
         manyhash.new("md6")

@@ -23,7 +23,8 @@ macro_rules! with_length {
         manyhash_core::algorithms!(with_length ($algorithm) $family $length $start ($body) @)
     };
     (($algorithm:expr) $family:ident $length:ident $start:ident ($body:expr) @ $(
-        $name:ident: $of:ident, $bytes:literal, $module:ident::$initial:ident, [$($spelling:literal),*], $about:literal;
+        $name:ident $function:ident: $of:ident, $bytes:literal, $module:ident::$initial:ident, [$($spelling:literal),*],
+            $about:literal;
     )*) => {
         match ($algorithm, $algorithm.start()) {
             $((manyhash_core::Algorithm::$name, manyhash_core::Start::$of($start)) => {

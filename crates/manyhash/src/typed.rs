@@ -16,7 +16,8 @@ use std::{fmt, io};
 
 macro_rules! typed {
     ($(
-        $name:ident: $family:ident, $bytes:literal, $module:ident::$initial:ident, [$($spelling:literal),*], $about:literal;
+        $name:ident $function:ident: $family:ident, $bytes:literal, $module:ident::$initial:ident, [$($spelling:literal),*],
+            $about:literal;
     )*) => {
         $(
             #[doc = $about]

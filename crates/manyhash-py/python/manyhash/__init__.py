@@ -1,6 +1,6 @@
-"""Hash many things at once: MD5, SHA-1 and SHA-2 of many messages side by side in SIMD lanes, on all cores.
+"""Hash many things at once: MD5, SHA-1, SHA-2, SHA-3 and more, many messages side by side in SIMD lanes, on all cores.
 
-- ``md5`` to ``sha512_256``, ``new``, ``file_digest``: as in hashlib, one message at a time;
+- ``md5``, ``sha256`` and so on, a function for each of ``algorithms_available``, ``new``, ``file_digest``: as in hashlib, one message at a time;
 - ``digest_many``, ``hexdigest_many``, ``update_many``: many messages in memory;
 - ``hmac_many``: the same under one key;
 - ``digest_column``, ``hmac_column``: a column of any library that speaks Arrow;
@@ -10,61 +10,16 @@
 A ``name`` is hashlib's, or one of the usual spellings: ``sha256``, ``SHA-256``, ``sha512/256``.
 """
 
+from . import _manyhash
 from ._file import file_digest
-from ._manyhash import (
-    HASH,
-    Array,
-    ChunkedArray,
-    Engine,
-    Stream,
-    __version__,
-    algorithms as _algorithms,
-    digest_column,
-    digest_files,
-    digest_many,
-    hexdigest_many,
-    hmac_column,
-    hmac_many,
-    md5,
-    new,
-    sha1,
-    sha224,
-    sha256,
-    sha384,
-    sha512,
-    sha512_256,
-    update_many,
-)
+from ._manyhash import *
+from ._manyhash import __version__ as __version__
 
 #: The names that ``new`` takes, in hashlib's spelling.
-algorithms_available: set[str] = set(_algorithms)
+algorithms_available: set[str] = set(_manyhash.algorithms)
 
 #: The same: nothing here depends on the platform.
-algorithms_guaranteed: set[str] = set(_algorithms)
+algorithms_guaranteed: set[str] = set(_manyhash.algorithms)
 
-__all__ = [
-    "Array",
-    "ChunkedArray",
-    "Engine",
-    "HASH",
-    "Stream",
-    "__version__",
-    "algorithms_available",
-    "algorithms_guaranteed",
-    "digest_column",
-    "digest_files",
-    "digest_many",
-    "file_digest",
-    "hexdigest_many",
-    "hmac_column",
-    "hmac_many",
-    "md5",
-    "new",
-    "sha1",
-    "sha224",
-    "sha256",
-    "sha384",
-    "sha512",
-    "sha512_256",
-    "update_many",
-]
+__all__ = ["algorithms_available", "algorithms_guaranteed", "file_digest"]
+__all__ += _manyhash.__all__

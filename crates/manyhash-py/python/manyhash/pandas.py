@@ -8,12 +8,12 @@ It needs pandas and pyarrow. ::
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas
 import pyarrow
 
-from ._manyhash import Array, ChunkedArray, digest_column, hmac_column
+from ._manyhash import Array, ChunkedArray, algorithms, digest_column, hmac_column
 
 __all__ = ["SeriesAccessor"]
 
@@ -46,30 +46,19 @@ class SeriesAccessor:
         extension = pandas.arrays.ArrowExtensionArray(arrow)
         return pandas.Series(extension, index=self._series.index, name=self._series.name)
 
-    def md5(self, *, hex: bool = True) -> Any:
-        """The MD5 digests."""
-        return self.digest("md5", hex=hex)
+    if TYPE_CHECKING:
+        # A method for each algorithm: see below.
+        def __getattr__(self, name: str) -> Callable[..., Any]: ...
 
-    def sha1(self, *, hex: bool = True) -> Any:
-        """The SHA-1 digests."""
-        return self.digest("sha1", hex=hex)
 
-    def sha224(self, *, hex: bool = True) -> Any:
-        """The SHA-224 digests."""
-        return self.digest("sha224", hex=hex)
+def _method(name: str) -> Callable[..., Any]:
+    def digests(self: SeriesAccessor, *, hex: bool = True) -> Any:
+        return self.digest(name, hex=hex)
 
-    def sha256(self, *, hex: bool = True) -> Any:
-        """The SHA-256 digests."""
-        return self.digest("sha256", hex=hex)
+    digests.__name__, digests.__qualname__ = name, f"SeriesAccessor.{name}"
+    digests.__doc__ = f"The digests by {name}."
+    return digests
 
-    def sha384(self, *, hex: bool = True) -> Any:
-        """The SHA-384 digests."""
-        return self.digest("sha384", hex=hex)
 
-    def sha512(self, *, hex: bool = True) -> Any:
-        """The SHA-512 digests."""
-        return self.digest("sha512", hex=hex)
-
-    def sha512_256(self, *, hex: bool = True) -> Any:
-        """The SHA-512/256 digests."""
-        return self.digest("sha512_256", hex=hex)
+for _name in algorithms:
+    setattr(SeriesAccessor, _name, _method(_name))

@@ -7,12 +7,14 @@
 It needs Polars. A column is of type String or Binary; any other is an error, which names it. Null in, null out.
 """
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import polars
 from polars.plugins import register_plugin_function
 
-from ._manyhash import new
+from ._manyhash import algorithms, new
 
 __all__ = ["ExprNamespace", "SeriesNamespace"]
 
@@ -26,33 +28,9 @@ class ExprNamespace:
     def __init__(self, expr: polars.Expr) -> None:
         self._expr = expr
 
-    def md5(self, *, hex: bool = False) -> polars.Expr:
-        """The MD5 digests."""
-        return self._digest("md5", hex)
-
-    def sha1(self, *, hex: bool = False) -> polars.Expr:
-        """The SHA-1 digests."""
-        return self._digest("sha1", hex)
-
-    def sha224(self, *, hex: bool = False) -> polars.Expr:
-        """The SHA-224 digests."""
-        return self._digest("sha224", hex)
-
-    def sha256(self, *, hex: bool = False) -> polars.Expr:
-        """The SHA-256 digests."""
-        return self._digest("sha256", hex)
-
-    def sha384(self, *, hex: bool = False) -> polars.Expr:
-        """The SHA-384 digests."""
-        return self._digest("sha384", hex)
-
-    def sha512(self, *, hex: bool = False) -> polars.Expr:
-        """The SHA-512 digests."""
-        return self._digest("sha512", hex)
-
-    def sha512_256(self, *, hex: bool = False) -> polars.Expr:
-        """The SHA-512/256 digests."""
-        return self._digest("sha512_256", hex)
+    if TYPE_CHECKING:
+        # A method for each algorithm: see below.
+        def __getattr__(self, name: str) -> Callable[..., polars.Expr]: ...
 
     def hmac(self, key: bytes, name: str, *, hex: bool = False) -> polars.Expr:
         """The HMACs under a key by the name of an algorithm: pseudonyms that nobody finds the values of without it.
@@ -83,33 +61,9 @@ class SeriesNamespace:
     def __init__(self, series: polars.Series) -> None:
         self._series = series
 
-    def md5(self, *, hex: bool = False) -> polars.Series:
-        """The MD5 digests."""
-        return self._digest("md5", hex)
-
-    def sha1(self, *, hex: bool = False) -> polars.Series:
-        """The SHA-1 digests."""
-        return self._digest("sha1", hex)
-
-    def sha224(self, *, hex: bool = False) -> polars.Series:
-        """The SHA-224 digests."""
-        return self._digest("sha224", hex)
-
-    def sha256(self, *, hex: bool = False) -> polars.Series:
-        """The SHA-256 digests."""
-        return self._digest("sha256", hex)
-
-    def sha384(self, *, hex: bool = False) -> polars.Series:
-        """The SHA-384 digests."""
-        return self._digest("sha384", hex)
-
-    def sha512(self, *, hex: bool = False) -> polars.Series:
-        """The SHA-512 digests."""
-        return self._digest("sha512", hex)
-
-    def sha512_256(self, *, hex: bool = False) -> polars.Series:
-        """The SHA-512/256 digests."""
-        return self._digest("sha512_256", hex)
+    if TYPE_CHECKING:
+        # A method for each algorithm: see below.
+        def __getattr__(self, name: str) -> Callable[..., polars.Series]: ...
 
     def hmac(self, key: bytes, name: str, *, hex: bool = False) -> polars.Series:
         """The HMACs under a key by the name of an algorithm: pseudonyms that nobody finds the values of without it."""
@@ -121,3 +75,17 @@ class SeriesNamespace:
     def _evaluate(self, expr: polars.Expr) -> polars.Series:
         # Under no name: one may look like a pattern, or have a NUL, which Arrow's interface has no place for.
         return self._series.alias("").to_frame().select(expr).to_series().alias(self._series.name)
+
+
+def _method(namespace: type, name: str) -> Callable[..., Any]:
+    def digests(self: Any, *, hex: bool = False) -> Any:
+        return self._digest(name, hex)
+
+    digests.__name__, digests.__qualname__ = name, f"{namespace.__name__}.{name}"
+    digests.__doc__ = f"The digests by {name}."
+    return digests
+
+
+for _namespace in (ExprNamespace, SeriesNamespace):
+    for _name in algorithms:
+        setattr(_namespace, _name, _method(_namespace, _name))

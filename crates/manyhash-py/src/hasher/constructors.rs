@@ -1,4 +1,4 @@
-//! The functions that make HASH objects: `md5` to `sha512_256`, and `new`.
+//! The functions that make HASH objects: one for each algorithm, and `new`.
 
 use super::object;
 use crate::algorithm;
@@ -58,37 +58,31 @@ fn begin<'py>(
 }
 
 macro_rules! constructors {
-    ($($(#[$about:meta])* $name:ident: $algorithm:ident;)*) => {
+    ($(
+        $name:ident $function:ident: $family:ident, $bytes:literal, $module:ident::$initial:ident, [$($spelling:literal),*],
+            $about:literal;
+    )*) => {
         $(
-            $(#[$about])*
+            #[doc = concat!("A digest that has taken `data`: ", $about, " `usedforsecurity` is taken for hashlib's sake.")]
             #[pyfunction]
             #[pyo3(signature = (data = Given(None), *, usedforsecurity = None, string = Given(None)))]
             #[pyo3(text_signature = "(data=b'', *, usedforsecurity=True, string=b'')")]
-            pub(crate) fn $name<'py>(
+            fn $function<'py>(
                 py: Python<'py>,
                 data: Given<'py>,
                 usedforsecurity: Option<Bound<'py, PyAny>>,
                 string: Given<'py>,
             ) -> PyResult<Bound<'py, PyAny>> {
-                begin(py, Algorithm::$algorithm, data, usedforsecurity, string)
+                begin(py, Algorithm::$name, data, usedforsecurity, string)
             }
         )*
+
+        /// Adds the functions of all algorithms.
+        pub(crate) fn add_constructors(module: &Bound<'_, PyModule>) -> PyResult<()> {
+            $(module.add_function(wrap_pyfunction!($function, module)?)?;)*
+            Ok(())
+        }
     };
 }
 
-constructors! {
-    /// An MD5 digest that has taken `data`. `usedforsecurity` is taken for hashlib's sake.
-    md5: Md5;
-    /// A SHA-1 digest that has taken `data`. `usedforsecurity` is taken for hashlib's sake.
-    sha1: Sha1;
-    /// A SHA-224 digest that has taken `data`. `usedforsecurity` is taken for hashlib's sake.
-    sha224: Sha224;
-    /// A SHA-256 digest that has taken `data`. `usedforsecurity` is taken for hashlib's sake.
-    sha256: Sha256;
-    /// A SHA-384 digest that has taken `data`. `usedforsecurity` is taken for hashlib's sake.
-    sha384: Sha384;
-    /// A SHA-512 digest that has taken `data`. `usedforsecurity` is taken for hashlib's sake.
-    sha512: Sha512;
-    /// A SHA-512/256 digest that has taken `data`. `usedforsecurity` is taken for hashlib's sake.
-    sha512_256: Sha512_256;
-}
+manyhash::algorithms!(constructors);

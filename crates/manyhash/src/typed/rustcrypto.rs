@@ -11,7 +11,8 @@ use manyhash_core::Family;
 
 macro_rules! rustcrypto {
     ($(
-        $name:ident: $family:ident, $bytes:literal, $module:ident::$initial:ident, [$($spelling:literal),*], $about:literal;
+        $name:ident $function:ident: $family:ident, $bytes:literal, $module:ident::$initial:ident, [$($spelling:literal),*],
+            $about:literal;
     )*) => {
         $(
             use super::$name;
