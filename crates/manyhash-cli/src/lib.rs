@@ -32,3 +32,10 @@ mod standard;
 mod threads;
 mod tree;
 mod whole_file;
+
+/// What fuzz targets call of formats that are private: with the feature `fuzzing`.
+#[cfg(feature = "fuzzing")]
+pub mod fuzzing {
+    pub use crate::cache::cached_record;
+    pub use crate::known::fuzzing::{known_file, known_set};
+}
