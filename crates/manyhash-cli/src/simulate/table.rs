@@ -2,8 +2,8 @@
 
 use super::load::Load;
 use super::outcome::{Figures, Outcome};
-use crate::figures::{count, scaled};
 use manyhash::engine::State;
+use manysum::figures::{count, scaled};
 use std::fmt::{self, Display, Formatter};
 
 impl Display for Outcome {

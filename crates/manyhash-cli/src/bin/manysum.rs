@@ -1,7 +1,0 @@
-//! `manysum`: checksums of many files at once.
-
-use std::process::ExitCode;
-
-fn main() -> ExitCode {
-    manyhash_cli::manysum::main()
-}

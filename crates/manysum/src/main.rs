@@ -1,0 +1,7 @@
+//! `manysum`: checksums of many files at once.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    manysum::program::main()
+}
