@@ -3,11 +3,7 @@
 //! Several threads submit and stream messages of all lengths, wait for them or give them up at some moment, and hand
 //! over buffers whose code panics. Every digest is checked, the memory all along, and at the end nothing is left behind.
 
-mod common;
-#[path = "common/engines.rs"]
-mod engines;
-
-use engines::{assert_idle, expected, noise};
+use crate::engines::{assert_idle, expected, noise};
 use manyhash::engine::{Engine, JobError};
 use manyhash::{Algorithm, Digest};
 use rand::rngs::SmallRng;

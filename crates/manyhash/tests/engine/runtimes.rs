@@ -1,10 +1,6 @@
 //! The engine knows no runtime: its futures are the same in tokio, in smol and on plain threads.
 
-mod common;
-#[path = "common/engines.rs"]
-mod engines;
-
-use engines::{assert_idle, expected, noise};
+use crate::engines::{assert_idle, expected, noise};
 use manyhash::Algorithm::{self, Md5, Sha256};
 use manyhash::engine::{Engine, JobError, State};
 use std::sync::Arc;

@@ -1,8 +1,6 @@
 //! Levels of hash trees, against pairs hashed one by one.
 
-mod common;
-
-use common::{bytes, reference};
+use crate::common::{bytes, reference};
 use manyhash::Algorithm;
 use manyhash::merkle::{Node, parents, parents_in_place};
 

@@ -1,10 +1,6 @@
 //! Ten thousand streams whose bytes come faster than the engine hashes them: memory stays bounded.
 
-mod common;
-#[path = "common/engines.rs"]
-mod engines;
-
-use engines::{assert_idle, expected, noise};
+use crate::engines::{assert_idle, expected, noise};
 use manyhash::Algorithm;
 use manyhash::engine::{Engine, Stream};
 use std::sync::Arc;

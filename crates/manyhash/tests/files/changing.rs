@@ -1,8 +1,6 @@
 //! Files that are written while they are read, errors of reading, and the kinds of storage.
 
-mod common;
-
-use common::{bytes, reference};
+use crate::common::{bytes, reference};
 use manyhash::file::{Digested, Files, Source, Storage};
 use manyhash::{Algorithm, Digest, Function};
 use std::fs::File;

@@ -1,10 +1,6 @@
 //! Whatever its callers do in whatever order, the engine yields the right digests and keeps nothing.
 
-mod common;
-#[path = "common/engines.rs"]
-mod engines;
-
-use engines::{assert_idle, expected, noise};
+use crate::engines::{assert_idle, expected, noise};
 use manyhash::engine::{Digesting, DigestingMany, Engine, Stream};
 use manyhash::{Algorithm, Digest};
 use proptest::prelude::*;

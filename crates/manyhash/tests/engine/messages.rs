@@ -1,10 +1,6 @@
 //! The engine as its callers see it: digests, back-pressure, failures, and how it ends.
 
-mod common;
-#[path = "common/engines.rs"]
-mod engines;
-
-use engines::{assert_idle, expected, noise};
+use crate::engines::{assert_idle, expected, noise};
 use manyhash::engine::{Builder, Digesting, Engine, JobError, State};
 use manyhash::{Algorithm, Digest};
 use std::future::Future;

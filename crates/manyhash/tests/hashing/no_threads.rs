@@ -18,7 +18,7 @@ fn the_callers_thread_goes_on_alone() {
         return alone();
     }
     let mut test = Command::new(env::current_exe().expect("the test"));
-    test.args(["--exact", "the_callers_thread_goes_on_alone", "--test-threads", "1"]);
+    test.args(["--exact", "no_threads::the_callers_thread_goes_on_alone", "--test-threads", "1"]);
     let output = test.env(ALONE, "1").env("RUST_MIN_STACK", (1_u64 << 50).to_string()).output().expect("it runs");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
     assert!(String::from_utf8_lossy(&output.stdout).contains("1 passed"));

@@ -1,8 +1,6 @@
 //! Streams against the reference: split everywhere, advanced alone and together in any mixture.
 
-mod common;
-
-use common::{bytes, reference};
+use crate::common::{bytes, reference};
 use manyhash::{Algorithm, Stream, UpdateManyError, update_many};
 use proptest::prelude::*;
 use std::io::Write;

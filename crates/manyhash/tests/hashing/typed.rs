@@ -1,8 +1,6 @@
 //! The typed hashers against the reference, and behind RustCrypto's traits.
 
-mod common;
-
-use common::{bytes, reference};
+use crate::common::{bytes, reference};
 use manyhash::{Algorithm, Md5, OutputLength, Sha1, Sha224, Sha256, Sha384, Sha512, Sha512_256};
 use std::io::Write;
 

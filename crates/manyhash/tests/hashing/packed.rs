@@ -1,9 +1,7 @@
 //! Digests side by side, against those by type and those by name: every count around the lanes' widths, every length around
 //! the blocks' edges, and any number of threads. `MANYHASH_BACKEND` picks the backend under test.
 
-mod common;
-
-use common::{bytes, reference};
+use crate::common::{bytes, reference};
 use manyhash::{Algorithm, Batch, Digests, Md5, OutputLength, Sha1, Sha224, Sha256, Sha384, Sha512, Sha512_256};
 use proptest::prelude::*;
 

@@ -1,8 +1,6 @@
 //! HMAC of batches and columns: the RFCs' vectors, and another author's implementation.
 
-mod common;
-
-use common::bytes;
+use crate::common::bytes;
 use hmac::{KeyInit, Mac, SimpleHmac};
 use manyhash::{Algorithm, Column, Digest, Encoding, Hmac, hmac_column, hmac_many};
 use std::collections::HashMap;

@@ -1,8 +1,6 @@
 //! Files through the pipeline against the reference: every length, any number of threads, in order, with failures.
 
-mod common;
-
-use common::{bytes, reference};
+use crate::common::{bytes, reference};
 use manyhash::file::{Files, Source};
 use manyhash::{Algorithm, Function, digest_many};
 use std::io;

@@ -1,9 +1,7 @@
 //! Batches against the reference: every count around the lanes' widths, every length around the blocks' edges, ragged
 //! mixtures, and any number of threads. `MANYHASH_BACKEND` picks the backend under test.
 
-mod common;
-
-use common::{bytes, reference};
+use crate::common::{bytes, reference};
 use manyhash::{Algorithm, Batch, Digest, OutputLength, digest, digest_many, digest_many_into};
 use proptest::prelude::*;
 

@@ -1,8 +1,6 @@
 //! Columns against the reference: layouts, nulls, slices, and offsets that lie.
 
-mod common;
-
-use common::{bytes, reference};
+use crate::common::{bytes, reference};
 use manyhash::{Algorithm, Batch, Column, ColumnError, Encoding, Salt, digest_column, digest_fixed};
 use proptest::prelude::*;
 

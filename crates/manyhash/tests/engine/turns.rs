@@ -1,11 +1,7 @@
 //! Callers who loop share lanes, let others of their thread go first, and hold up nobody, whatever they do with what the
 //! engine gave them.
 
-mod common;
-#[path = "common/engines.rs"]
-mod engines;
-
-use engines::{assert_idle, expected, noise};
+use crate::engines::{assert_idle, expected, noise};
 use manyhash::Algorithm::{self, Md5, Sha256};
 use manyhash::KernelCost;
 use manyhash::engine::{Engine, JobError};
