@@ -2,6 +2,6 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use manyhash_cli::fuzzing::cached_record;
+use manysum::cache::cached_record;
 
 fuzz_target!(|bytes: &[u8]| cached_record(bytes));

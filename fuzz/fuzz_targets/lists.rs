@@ -4,10 +4,10 @@
 use arbitrary::Arbitrary;
 use libfuzzer_sys::fuzz_target;
 use manyhash::{Digest, HashFunction};
-use manyhash_cli::lists::line::{Dialect, tag};
-use manyhash_cli::lists::read::List;
-use manyhash_cli::lists::style::Style;
-use manyhash_cli::lists::{Accepted, Parser};
+use manysum::lists::line::{Dialect, tag};
+use manysum::lists::read::List;
+use manysum::lists::style::Style;
+use manysum::lists::{Accepted, Parser};
 use std::ffi::OsStr;
 use std::io::Cursor;
 
