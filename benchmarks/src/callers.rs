@@ -25,7 +25,6 @@ use figure::Cell;
 use manyhash::Algorithm;
 use manyhash::engine::Engine;
 use std::io::Write;
-use std::num::NonZeroUsize;
 use std::time::Duration;
 use style::{Stage, Style};
 
@@ -148,6 +147,7 @@ mod tests {
     use clap::ValueEnum;
     use manyhash::Algorithm;
     use manyhash::engine::Engine;
+    use std::num::NonZeroUsize;
     use std::time::Duration;
 
     const LEAST: Extent = Extent { rounds: 1, duration: Duration::ZERO };

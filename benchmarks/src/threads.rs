@@ -16,7 +16,6 @@ use figure::ThreadsFigure;
 use manyhash::Algorithm;
 use manyhash::engine::Engine;
 use std::io::Write;
-use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Barrier;
 use std::time::{Duration, Instant};
@@ -141,6 +140,7 @@ mod tests {
     use super::{Engine, pass};
     use crate::error::Error;
     use manyhash::Algorithm;
+    use std::num::NonZeroUsize;
 
     #[test]
     fn every_subject_is_right_on_any_number_of_threads() {

@@ -8,7 +8,6 @@ use crate::sample::{Begun, Sample};
 use bytes::Bytes;
 use manyhash::engine::Engine;
 use std::net::SocketAddr;
-use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -151,6 +150,7 @@ mod tests {
     use crate::ingest::sender::{content, tests::serve};
     use manyhash::Algorithm;
     use manyhash::engine::Engine;
+    use std::num::NonZeroUsize;
     use std::time::Instant;
     use tokio::runtime::Runtime;
 

@@ -39,7 +39,7 @@ fn run(console: &mut Console, directory: &Path) -> io::Result<bool> {
         }
     };
     let mut well = true;
-    for tool in Tool::ALL {
+    for tool in Tool::ALL.iter().copied() {
         let path = directory.join(tool.name());
         match install(&path, &target) {
             Ok(done) => {

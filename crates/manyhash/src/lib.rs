@@ -18,7 +18,7 @@
 //!
 //! Which kernels are used, for how many messages at once, is measured at the first use of each algorithm, in about a
 //! millisecond (for one message alone, a tenth of that; for messages of a few blocks, as long again), so that lanes are
-//! never slower than one message after another; [`plan`] shows the outcome.
+//! never slower than one message after another; [`warm_up`] measures before, [`plan`] shows the outcome.
 //!
 //! Nothing here panics, whatever the input, but an index of [`Digests`] that is out of range, as that of a slice does. The
 //! environment variable `MANYHASH_BACKEND` forces a backend; [`backend`] says what comes of a name that is none.

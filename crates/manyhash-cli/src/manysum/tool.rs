@@ -71,7 +71,7 @@ struct Asked {
 
 impl Tool {
     /// Every tool.
-    pub const ALL: [Tool; 8] = [
+    pub const ALL: &[Tool] = &[
         Tool { name: "md5sum", kind: Kind::Sum(Algorithm::Md5) },
         Tool { name: "sha1sum", kind: Kind::Sum(Algorithm::Sha1) },
         Tool { name: "sha224sum", kind: Kind::Sum(Algorithm::Sha224) },
@@ -91,7 +91,7 @@ impl Tool {
     pub(super) fn started_as(program: &OsStr) -> Option<Tool> {
         let file = Path::new(program).file_name()?.to_str()?;
         let name = file.strip_suffix(EXE_SUFFIX).unwrap_or(file);
-        Self::ALL.into_iter().find(|tool| tool.name == name)
+        Self::ALL.iter().copied().find(|tool| tool.name == name)
     }
 
     /// What the arguments ask of it.
