@@ -21,8 +21,9 @@ RUSTFLAGS="--cfg manyhash_shuttle -D warnings" CARGO_TARGET_DIR=target/shuttle C
 # itself refuses.
 cargo test "${tested[@]}"
 library=(--lib)
-for file in crates/manyhash/tests/*.rs; do
-    library+=(--test "$(basename "$file" .rs)")
+for file in crates/manyhash/tests/*.rs crates/manyhash/tests/*/main.rs; do
+    name=${file#crates/manyhash/tests/} name=${name%/main.rs}
+    library+=(--test "${name%.rs}")
 done
 best=
 for backend in avx512 avx2 sse2 portable; do

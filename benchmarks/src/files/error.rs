@@ -6,7 +6,7 @@ use std::process::ExitStatus;
 #[derive(thiserror::Error, Debug)]
 pub(crate) enum FilesError {
     #[error(
-        "{path} is missing: build it with the same profile first, `cargo build --release -p manyhash-cli`",
+        "{path} is missing: build it with the same profile first, `cargo build --release -p manysum -p manyhash-cli`",
         path = .0.display()
     )]
     NotBuilt(PathBuf),

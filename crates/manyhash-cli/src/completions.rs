@@ -2,9 +2,9 @@
 
 mod values;
 
-use crate::console::Console;
 use clap::Command;
 use clap_complete::{Shell, generate};
+use manysum::console::Console;
 use std::process::ExitCode;
 
 /// Print the completions of a program for a shell.

@@ -18,12 +18,12 @@ mod share;
 mod stop;
 mod version;
 
-use crate::arguments;
-use crate::cache::{Cache, CacheOptions};
-use crate::console::Console;
-use crate::reading::Reading;
 use find::Search;
 use manyhash::HashFunction;
+use manysum::arguments;
+use manysum::cache::{Cache, CacheOptions};
+use manysum::console::Console;
+use manysum::reading::Reading;
 use replace::{Answer, Replacement};
 use std::ffi::OsString;
 use std::io;

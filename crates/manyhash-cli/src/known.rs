@@ -13,8 +13,8 @@ mod record;
 mod set;
 mod set_file;
 
-use crate::console::Console;
 use clap::Subcommand;
+use manysum::console::Console;
 pub use set::Set;
 use std::process::ExitCode;
 

@@ -1,34 +1,16 @@
-//! What the programs `manysum` and `manyhash` are made of.
+//! What the program `manyhash` is made of, beside what it shares with `manysum`.
 //!
-//! The programs only read arguments, name files and write lines: the hashing is the library's. Nothing here is meant
-//! for other crates, and all of it may change with any release.
+//! Nothing here is meant for other crates, and all of it may change with any release.
 #![forbid(unsafe_code)]
 
-pub mod arguments;
-mod cache;
 pub mod completions;
-pub mod console;
 pub mod dups;
-pub mod escape;
-mod figures;
-mod guess;
-mod incoming;
 pub mod known;
 #[cfg(unix)]
 pub mod links;
-pub mod lists;
 pub mod manifest;
 pub mod manual;
-pub mod manysum;
-pub mod name;
 mod noise;
-pub mod output;
-pub mod progress;
-pub mod quote;
-mod reading;
 pub mod simulate;
 pub mod speed;
-mod standard;
 mod threads;
-mod tree;
-mod whole_file;

@@ -1,9 +1,9 @@
 //! The tool `manyhash install-links`: links by which `manysum` is started under the names of coreutils' tools.
 
-use crate::console::{Console, reason};
-use crate::manysum::Tool;
-use crate::name;
-use crate::quote::quote;
+use manysum::console::{Console, reason};
+use manysum::name;
+use manysum::program::Tool;
+use manysum::quote::quote;
 use std::env::{self, consts::EXE_SUFFIX};
 use std::ffi::OsString;
 use std::fs;

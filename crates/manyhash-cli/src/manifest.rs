@@ -16,9 +16,9 @@ mod update;
 mod verify;
 mod write;
 
-use crate::console::Console;
-use crate::name;
 use clap::Subcommand;
+use manysum::console::Console;
+use manysum::name;
 use std::io;
 use std::path::Path;
 use std::process::ExitCode;

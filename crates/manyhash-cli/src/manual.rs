@@ -2,11 +2,11 @@
 
 mod sections;
 
-use crate::console::Console;
-use crate::name;
 use clap::Command;
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, bold, roman};
+use manysum::console::Console;
+use manysum::name;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};

@@ -8,8 +8,8 @@ mod progress;
 mod report;
 mod table;
 
-use crate::console::Console;
 use manyhash::Algorithm;
+use manysum::console::Console;
 use progress::Progress;
 use std::io;
 use std::process::ExitCode;

@@ -55,10 +55,10 @@ pub use engine::Engine;
 pub use function::Blake2bLength;
 pub use function::{HashFunction, UnknownHashFunctionError};
 pub use hasher::{Hasher, update_many};
-pub use manyhash_core::{Algorithm, Backend, UnknownAlgorithmError};
 /// The table of algorithms, for bindings.
 #[doc(hidden)]
 pub use manyhash_core::algorithms;
+pub use manyhash_core::{Algorithm, Backend, UnknownAlgorithmError};
 pub use pbkdf2::{KeyLengthError, pbkdf2_many};
 pub use plan::{KernelCost, KernelPlan, plan, warm_up};
 pub use typed::*;

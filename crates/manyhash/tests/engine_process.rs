@@ -2,7 +2,7 @@
 #![cfg(target_os = "linux")]
 
 mod common;
-#[path = "common/engines.rs"]
+#[path = "engine/engines.rs"]
 mod engines;
 
 use engines::{assert_idle, expected, noise};

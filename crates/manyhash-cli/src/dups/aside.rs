@@ -5,7 +5,7 @@
 //! as long as its run goes on, which is how one run tells that another one is at work there.
 
 use super::scan::{identity, parent};
-use crate::console::reason;
+use manysum::console::reason;
 use std::ffi::OsStr;
 use std::fs::{self, File, TryLockError};
 use std::io::{self, ErrorKind};

@@ -5,13 +5,13 @@
 
 use super::blocks;
 use super::scan::Candidate;
-use crate::cache::{Cache, Stamp};
-use crate::name;
-use crate::progress::Progress;
-use crate::reading::Reading;
 use crate::threads::on_all_cores;
 use manyhash::file::Source;
 use manyhash::{Algorithm, Digest, HashFunction};
+use manysum::cache::{Cache, Stamp};
+use manysum::name;
+use manysum::progress::Progress;
+use manysum::reading::Reading;
 use rayon::prelude::*;
 use std::collections::HashMap;
 use std::fs::File;
@@ -163,10 +163,10 @@ fn ends(path: &Path) -> io::Result<Digest> {
 #[cfg(all(test, unix))]
 mod tests {
     use super::{Group, Search};
-    use crate::cache::{Cache, Stamp};
     use crate::dups::scan::scan;
-    use crate::reading::Reading;
     use manyhash::{Algorithm, Digest, HashFunction};
+    use manysum::cache::{Cache, Stamp};
+    use manysum::reading::Reading;
     use std::time::Duration;
 
     const FUNCTION: HashFunction = HashFunction::Lanes(Algorithm::Sha1);

@@ -3,8 +3,8 @@
 use super::aside::Aside;
 use super::settle::settle_aside;
 use super::stop::Stop;
-use crate::console::Console;
-use crate::name;
+use manysum::console::Console;
+use manysum::name;
 use std::collections::BTreeSet;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};

@@ -8,9 +8,9 @@ use super::scan::Candidate;
 use super::settle::{Delete, settle};
 use super::share::share_all;
 use super::stop::Stop;
-use crate::console::Console;
-use crate::figures::count;
-use crate::name;
+use manysum::console::Console;
+use manysum::figures::count;
+use manysum::name;
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 

@@ -2,10 +2,10 @@
 
 use super::find::Group;
 use super::scan::Candidate;
-use crate::figures::count;
-use crate::lists::json::Name;
-use crate::{escape, name};
 use indicatif::DecimalBytes;
+use manysum::figures::count;
+use manysum::lists::json::Name;
+use manysum::{escape, name};
 use serde::Serialize;
 use std::io;
 use std::path::Path;

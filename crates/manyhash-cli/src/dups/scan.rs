@@ -1,7 +1,7 @@
 //! The files among which duplicates are looked for.
 
 use super::aside;
-use crate::name;
+use manysum::name;
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ffi::{OsStr, OsString};

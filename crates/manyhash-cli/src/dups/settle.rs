@@ -25,7 +25,7 @@ use super::aside::{Aside, are_views_of_one};
 use super::scan::{Identity, may_have_links, parent};
 use super::stop::Stop;
 use super::version::{Opened, Version, changed};
-use crate::console::reason;
+use manysum::console::reason;
 use std::collections::HashSet;
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};

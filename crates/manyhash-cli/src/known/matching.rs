@@ -2,13 +2,13 @@
 
 use super::pages::SetError;
 use super::set_file::SetFile;
-use crate::console::{Console, reason};
-use crate::figures::count;
-use crate::lists::json;
-use crate::progress::Progress;
-use crate::reading::Reading;
-use crate::tree::names::Names;
-use crate::{escape, name, tree};
+use manysum::console::{Console, reason};
+use manysum::figures::count;
+use manysum::lists::json;
+use manysum::progress::Progress;
+use manysum::reading::Reading;
+use manysum::tree::names::Names;
+use manysum::{escape, name, tree};
 use std::ffi::OsString;
 use std::io;
 use std::ops::ControlFlow;

@@ -42,7 +42,7 @@ pub(super) type Page = [u8; PAGE];
 #[derive(Debug, Error)]
 pub(super) enum SetError {
     /// It cannot be read.
-    #[error("{}", crate::console::reason(.0))]
+    #[error("{}", manysum::console::reason(.0))]
     Read(#[from] io::Error),
     /// It is something else.
     #[error("not a set of known digests, as `manyhash known build` makes it of lists")]

@@ -10,8 +10,8 @@
 //! Columns are cut here and not by a reader of CSV: names, which come after the digests, have lone quotation marks in
 //! lists of the NSRL, and to such a reader all lines up to the next of them are one field.
 
-use crate::lists::bare;
 use manyhash::HashFunction;
+use manysum::lists::bare;
 use std::cmp::Reverse;
 use std::ffi::OsStr;
 use std::iter;

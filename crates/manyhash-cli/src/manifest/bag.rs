@@ -3,12 +3,12 @@
 //! `bag-info.txt` may have the bytes and files of the payload, `Payload-Oxum: BYTES.FILES`, and `tagmanifest-*.txt` the
 //! digests of all these files. Of a manifest that was written they are made right again.
 
-use crate::console::Console;
-use crate::lists::bagit;
-use crate::name;
-use crate::whole_file::WholeFile;
 use manyhash::file::{Files, Source};
 use manyhash::{Digest, HashFunction};
+use manysum::console::Console;
+use manysum::lists::bagit;
+use manysum::name;
+use manysum::whole_file::WholeFile;
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;

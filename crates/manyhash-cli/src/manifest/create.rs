@@ -3,10 +3,10 @@
 use super::scan::walk;
 use super::write::{Lines, Manifest, Options, root};
 use super::{FAILED, is_directory};
-use crate::console::Console;
-use crate::lists::bagit;
-use crate::lists::write::Format;
 use manyhash::{Algorithm, HashFunction};
+use manysum::console::Console;
+use manysum::lists::bagit;
+use manysum::lists::write::Format;
 use std::io;
 use std::path::PathBuf;
 use std::thread;

@@ -4,9 +4,9 @@ use super::FAILED;
 use super::findings::{Findings, Status, Unlisted};
 use super::index::Index;
 use super::verify::algorithm_help;
-use crate::console::Console;
-use crate::name;
 use manyhash::{Digest, HashFunction};
+use manysum::console::Console;
+use manysum::name;
 use std::ffi::OsString;
 use std::io;
 

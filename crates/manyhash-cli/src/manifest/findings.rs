@@ -1,10 +1,10 @@
 //! What differs between a manifest and a tree or another manifest, and how that is said.
 
-use crate::console::Console;
-use crate::escape;
-use crate::figures::count;
-use crate::lists::json::Name;
 use manyhash::{Digest, HashFunction};
+use manysum::console::Console;
+use manysum::escape;
+use manysum::figures::count;
+use manysum::lists::json::Name;
 use serde::Serialize;
 use std::collections::HashMap;
 use std::io;

@@ -6,12 +6,12 @@
 
 use super::index::Index;
 use super::update::look;
-use crate::console::Console;
-use crate::guess::{LARGEST, function};
-use crate::name;
-use crate::quote::quote;
-use crate::reading::Reading;
 use manyhash::{Digest, HashFunction};
+use manysum::console::Console;
+use manysum::guess::{LARGEST, function};
+use manysum::name;
+use manysum::quote::quote;
+use manysum::reading::Reading;
 use std::ffi::OsStr;
 use std::path::Path;
 

@@ -2,12 +2,12 @@
 //!
 //! A million entries take some 150 bytes each: names and digests lie behind one another.
 
-use crate::console::Console;
-use crate::figures::count;
-use crate::lists::read::{Line, List};
-use crate::lists::{Accepted, Entry, Parser};
-use crate::name;
 use manyhash::{Digest, HashFunction};
+use manysum::console::Console;
+use manysum::figures::count;
+use manysum::lists::read::{Line, List};
+use manysum::lists::{Accepted, Entry, Parser};
+use manysum::name;
 use std::cmp::Ordering;
 use std::ffi::OsStr;
 use std::io;

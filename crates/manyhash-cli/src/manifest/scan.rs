@@ -3,14 +3,14 @@
 //! To walk a tree takes as long as to look at its files, so a thread walks, others look at what it found and ask the
 //! cache, and what comes of it is taken in the order of the walk. Some thirty thousand files are held at the most.
 
-use crate::cache::{Cache, Look, Stamp};
-use crate::console::Console;
-use crate::name;
 use crate::threads::{ahead, on_all_cores};
-use crate::tree::Walk;
-use crate::whole_file::{PREFIX, SUFFIX};
 use manyhash::file::Source;
 use manyhash::{Digest, HashFunction};
+use manysum::cache::{Cache, Look, Stamp};
+use manysum::console::Console;
+use manysum::name;
+use manysum::tree::Walk;
+use manysum::whole_file::{PREFIX, SUFFIX};
 use rayon::prelude::*;
 use std::ffi::{OsStr, OsString};
 use std::hash::{BuildHasher, RandomState};

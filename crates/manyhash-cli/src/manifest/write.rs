@@ -2,18 +2,18 @@
 
 use super::bag::{self, Payload};
 use super::scan::{Found, LeftOver, Scan, Walking};
-use crate::arguments::function_names;
-use crate::cache::{Cache, CacheOptions, Stamp};
-use crate::console::Console;
-use crate::lists::Entry;
-use crate::lists::bagit;
-use crate::lists::write::{Format, Writer};
-use crate::name;
-use crate::progress::Progress;
-use crate::reading::Reading;
-use crate::whole_file::WholeFile;
 use manyhash::file::Digested;
 use manyhash::{Digest, HashFunction};
+use manysum::arguments::function_names;
+use manysum::cache::{Cache, CacheOptions, Stamp};
+use manysum::console::Console;
+use manysum::lists::Entry;
+use manysum::lists::bagit;
+use manysum::lists::write::{Format, Writer};
+use manysum::name;
+use manysum::progress::Progress;
+use manysum::reading::Reading;
+use manysum::whole_file::WholeFile;
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Seek, Write};
 use std::ops::ControlFlow;

@@ -2,11 +2,11 @@
 
 use super::buffers::Chunk;
 use super::load::LoadError;
-use crate::console::reason;
-use crate::name;
-use crate::quote::quote;
 use manyhash::engine::{BuildError, JobError, SlotState};
 use manyhash::{BackendVariableError, Digest};
+use manysum::console::reason;
+use manysum::name;
+use manysum::quote::quote;
 use std::io;
 use std::path::PathBuf;
 use std::time::Duration;

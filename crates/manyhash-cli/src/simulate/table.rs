@@ -2,8 +2,8 @@
 
 use super::load::Load;
 use super::outcome::{Experiment, Figures};
-use crate::figures::{count, scaled};
 use manyhash::engine::SlotState;
+use manysum::figures::{count, scaled};
 use std::fmt::{self, Display, Formatter};
 
 impl Display for Experiment {

@@ -1,7 +1,7 @@
 //! What was measured, as people read it.
 
 use super::report::{Plan, Range, Report};
-use crate::figures::{count, scaled};
+use manysum::figures::{count, scaled};
 use std::fmt::{self, Display, Formatter};
 
 /// What is the same for all algorithms.

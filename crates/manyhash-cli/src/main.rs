@@ -1,0 +1,50 @@
+//! `manyhash`: the toolbox, one subcommand a tool.
+
+use clap::{CommandFactory, Parser, Subcommand};
+#[cfg(unix)]
+use manyhash_cli::links;
+use manyhash_cli::{completions, dups, known, manifest, manual, simulate, speed};
+use manysum::{arguments, program};
+use std::process::ExitCode;
+
+/// Tools around hashing many messages at once.
+#[derive(Parser)]
+#[command(name = "manyhash", version)]
+struct ManyhashArguments {
+    #[command(subcommand)]
+    tool: Tool,
+}
+
+#[derive(Subcommand)]
+enum Tool {
+    Completions(completions::CompletionsArguments),
+    Dups(dups::DupsArguments),
+    #[cfg(unix)]
+    InstallLinks(links::InstallLinksArguments),
+    Known(known::KnownArguments),
+    Man(manual::ManualArguments),
+    Manifest(manifest::ManifestArguments),
+    Simulate(simulate::SimulateArguments),
+    Speed(speed::SpeedArguments),
+}
+
+fn main() -> ExitCode {
+    // SAFETY: the program has no other handler of SIGBUS and maps no file itself, and none of its threads blocks the signal.
+    // If the system refuses, files are read.
+    #[cfg(target_os = "linux")]
+    let _ = unsafe { manyhash::file::SigbusGuard::install() };
+    // What this program and its sibling take, for whoever writes about it.
+    let programs = || [ManyhashArguments::command(), program::command()];
+    match arguments::parse() {
+        Ok(ManyhashArguments { tool: Tool::Completions(arguments) }) => completions::main(arguments, programs()),
+        Ok(ManyhashArguments { tool: Tool::Dups(arguments) }) => dups::main(arguments),
+        #[cfg(unix)]
+        Ok(ManyhashArguments { tool: Tool::InstallLinks(arguments) }) => links::main(arguments),
+        Ok(ManyhashArguments { tool: Tool::Known(arguments) }) => known::main(arguments),
+        Ok(ManyhashArguments { tool: Tool::Man(arguments) }) => manual::main(arguments, programs()),
+        Ok(ManyhashArguments { tool: Tool::Manifest(arguments) }) => manifest::main(arguments),
+        Ok(ManyhashArguments { tool: Tool::Simulate(arguments) }) => simulate::main(arguments),
+        Ok(ManyhashArguments { tool: Tool::Speed(arguments) }) => speed::main(arguments),
+        Err(status) => status,
+    }
+}
