@@ -49,7 +49,7 @@ fn run(console: &mut Console, arguments: SpeedArguments) -> io::Result<bool> {
         }
     };
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let algorithms = if arguments.algorithms.is_empty() { &Algorithm::ALL[..] } else { &arguments.algorithms };
+    let algorithms = if arguments.algorithms.is_empty() { Algorithm::ALL } else { &arguments.algorithms };
 
     if !arguments.json {
         console.line(table::machine(backend, cores).as_bytes())?;

@@ -159,7 +159,7 @@ fn the_sink_may_panic() {
             let sources = (0..1 << 16).map(|i| (i, Source::Path(files[0].0.clone())));
             let digest = || {
                 let functions = [Algorithm::Sha1.into()];
-                Files::new(&functions).threads(1 + turn % 8).digest(sources, |i, _| {
+                Files::new(&functions).threads(NonZeroUsize::new(1 + turn % 8)).digest(sources, |i, _| {
                     assert!(i < turn, "it is meant to");
                     ControlFlow::Continue(())
                 });
