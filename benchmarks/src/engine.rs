@@ -57,7 +57,7 @@ pub(crate) fn run(args: &EngineArguments) -> Result<(), Error> {
     let backend = manyhash::backend()?.name();
     let rounds = args.options.rounds(21, 7);
     let turns = if args.options.quick { 32 } else { 128 };
-    let algorithms = if args.algorithm.is_empty() { &Algorithm::ALL[..] } else { &args.algorithm };
+    let algorithms = if args.algorithm.is_empty() { Algorithm::ALL } else { &args.algorithm };
     let chunks = Messages::equal(STREAMS, CHUNK).shared();
     algorithms.iter().try_for_each(|algorithm| check(*algorithm, &chunks))?;
 

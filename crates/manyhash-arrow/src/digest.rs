@@ -5,6 +5,7 @@ use crate::output::{Digests, Output};
 use crate::pages::zeros;
 use crate::{ArrayError, views};
 use arrow_array::{Array, ArrayRef};
+use arrow_buffer::Buffer;
 use arrow_schema::{ArrowError, DataType};
 use manyhash::Batch;
 
@@ -89,6 +90,7 @@ fn digest(batch: &Batch, array: &dyn Array, output: Output) -> Result<Hashed, Ar
             let encoding = output.encoding();
             let mut bytes = zeros(array.len(), encoding.width(batch.algorithm()))?;
             with_column(array, |column| batch.digest_column_into(column, encoding, &mut bytes))??;
+            let bytes = Buffer::from_vec(bytes);
             Ok(Hashed::Digests(Digests { bytes, rows: array.len(), nulls: array.logical_nulls() }))
         }
     }

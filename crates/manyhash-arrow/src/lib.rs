@@ -12,7 +12,7 @@ mod views;
 
 pub use column::{ArrayError, check_type, with_column};
 pub use digest::{Chunks, digest_array, digest_chunks};
-pub use output::Output;
+pub use output::{Output, in_type};
 
 /// The README's Rust is compiled and run as a test.
 #[cfg(doctest)]

@@ -1,9 +1,11 @@
 //! Arrays whose values are digests that stand side by side.
 
 use crate::ArrayError;
+use arrow_array::cast::AsArray;
 use arrow_array::types::{BinaryType, ByteArrayType, LargeBinaryType, LargeUtf8Type, Utf8Type};
-use arrow_array::{ArrayRef, FixedSizeBinaryArray, GenericByteArray};
-use arrow_buffer::{Buffer, NullBuffer, OffsetBuffer};
+use arrow_array::{Array, ArrayRef, BinaryViewArray, FixedSizeBinaryArray, GenericByteArray};
+use arrow_array::{LargeStringArray, StringViewArray};
+use arrow_buffer::{Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::DataType;
 use manyhash::{Algorithm, Encoding};
 use std::sync::Arc;
@@ -50,7 +52,7 @@ impl Output {
 
 /// The digests of one array's rows, side by side.
 pub(crate) struct Digests {
-    pub(crate) bytes: Vec<u8>,
+    pub(crate) bytes: Buffer,
     pub(crate) rows: usize,
     /// As many as rows.
     pub(crate) nulls: Option<NullBuffer>,
@@ -64,17 +66,46 @@ impl Digests {
             DataType::LargeBinary => self.with_offsets::<LargeBinaryType>(width),
             DataType::Utf8 => self.with_offsets::<Utf8Type>(width),
             DataType::LargeUtf8 => self.with_offsets::<LargeUtf8Type>(width),
-            _ => {
-                let bytes = Buffer::from_vec(self.bytes);
-                Arc::new(FixedSizeBinaryArray::try_new(width as i32, bytes, self.nulls)?)
-            }
+            _ => Arc::new(FixedSizeBinaryArray::try_new(width as i32, self.bytes, self.nulls)?),
         })
     }
 
     fn with_offsets<T: ByteArrayType>(self, width: usize) -> ArrayRef {
         let offsets = OffsetBuffer::<T::Offset>::from_repeated_length(width, self.rows);
-        // SAFETY: there are `rows` digests of this width, so that the last offset is where the bytes end, and `data_type` chose
-        // a type whose offsets go that far. Nulls are the input's, which has as many rows. Strings are hexadecimal digits.
-        Arc::new(unsafe { GenericByteArray::<T>::new_unchecked(offsets, Buffer::from_vec(self.bytes), self.nulls) })
+        // SAFETY: there are `rows` digests of this width, so that no offset is behind the bytes; `Output::data_type` and
+        // `in_type` choose a type whose offsets go that far. Nulls are the input's, which has as many rows. Strings are hexadecimal digits.
+        Arc::new(unsafe { GenericByteArray::<T>::new_unchecked(offsets, self.bytes, self.nulls) })
+    }
+}
+
+/// Digests in another type that they can be in, without a copy of them: of `FixedSizeBinary`, in `Binary`, `LargeBinary` or
+/// `BinaryView`; of `Utf8`, in `LargeUtf8` or `Utf8View`; of `LargeUtf8`, in `Utf8View`. None in any other, or if `Binary`
+/// has no room for them.
+///
+/// It answers whoever requests a type by Arrow's C interface.
+pub fn in_type(digests: &ArrayRef, data_type: &DataType) -> Option<ArrayRef> {
+    use DataType::*;
+    match (digests.data_type(), data_type) {
+        (from, to) if from == to => Some(digests.clone()),
+        (FixedSizeBinary(width), Binary | LargeBinary | BinaryView) => {
+            let (array, width) = (digests.as_fixed_size_binary(), usize::try_from(*width).ok()?);
+            if *data_type == Binary {
+                i32::try_from(width * array.len()).ok()?;
+            }
+            let digests = Digests { bytes: array.values().clone(), rows: array.len(), nulls: array.nulls().cloned() };
+            if *data_type == BinaryView {
+                let array = digests.into_array(&LargeBinary, width).ok()?;
+                return Some(Arc::new(BinaryViewArray::from(array.as_binary::<i64>())));
+            }
+            digests.into_array(data_type, width).ok()
+        }
+        (Utf8, LargeUtf8) => {
+            let (offsets, digits, nulls) = digests.as_string::<i32>().clone().into_parts();
+            let offsets: ScalarBuffer<i64> = offsets.iter().map(|offset| i64::from(*offset)).collect();
+            Some(Arc::new(LargeStringArray::try_new(OffsetBuffer::new(offsets), digits, nulls).ok()?))
+        }
+        (Utf8, Utf8View) => Some(Arc::new(StringViewArray::from(digests.as_string::<i32>()))),
+        (LargeUtf8, Utf8View) => Some(Arc::new(StringViewArray::from(digests.as_string::<i64>()))),
+        _ => None,
     }
 }

@@ -8,7 +8,7 @@ use arrow_array::{
 };
 use arrow_schema::{ArrowError, DataType, Field};
 use manyhash::{Algorithm, Batch, Encoding, digest};
-use manyhash_arrow::{ArrayError, Output, digest_array, digest_chunks, with_column};
+use manyhash_arrow::{ArrayError, Output, digest_array, digest_chunks, in_type, with_column};
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
@@ -177,6 +177,29 @@ fn chunks_are_of_one_type() {
         assert_eq!((none.data_type, none.arrays.len()), (data_type, 0));
         let failed = digest_chunks(&batch, [Err(ArrowError::CDataInterface("said before".to_owned()))], output);
         assert!(failed.unwrap_err().to_string().contains("said before"));
+    }
+}
+
+#[test]
+fn the_same_digests_in_other_types() {
+    use DataType::*;
+    let (rows, batch) = (rows(), Batch::new(Algorithm::Sha1));
+    let array = &arrays(&rows)[0];
+    for (output, types) in [
+        (Output::FixedSizeBinary, vec![FixedSizeBinary(20), Binary, LargeBinary, BinaryView]),
+        (Output::Utf8, vec![Utf8, LargeUtf8, Utf8View]),
+    ] {
+        let digests = digest_array(&batch, array, output).unwrap();
+        for digests in [digests.clone(), digests.slice(13, 700), digests.slice(5, 0)] {
+            for data_type in &types {
+                let other = in_type(&digests, data_type).unwrap();
+                other.to_data().validate_full().unwrap();
+                assert_eq!((other.data_type(), values(&other)), (data_type, values(&digests)));
+            }
+            for data_type in [Int32, FixedSizeBinary(19), Null] {
+                assert!(in_type(&digests, &data_type).is_none());
+            }
+        }
     }
 }
 

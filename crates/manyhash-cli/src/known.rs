@@ -6,6 +6,8 @@
 
 mod build;
 mod digests;
+#[cfg(feature = "fuzzing")]
+pub(crate) mod fuzzing;
 mod layout;
 mod matching;
 mod pages;

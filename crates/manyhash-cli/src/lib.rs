@@ -14,3 +14,9 @@ mod noise;
 pub mod simulate;
 pub mod speed;
 mod threads;
+
+/// What fuzz targets call of formats that are private: with the feature `fuzzing`.
+#[cfg(feature = "fuzzing")]
+pub mod fuzzing {
+    pub use crate::known::fuzzing::{known_file, known_set};
+}

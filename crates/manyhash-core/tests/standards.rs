@@ -44,7 +44,7 @@ fn fields(algorithm: Algorithm, file: &str) -> Vec<(String, String)> {
         (key.to_owned(), value.to_owned())
     });
     let mut fields: Vec<(String, String)> = fields.collect();
-    let unit = if file.contains("SHA3") { 8 } else { 1 };
+    let unit = if file.contains("SHA3_") { 8 } else { 1 };
     assert_eq!(fields.remove(0), ("L".to_owned(), (unit * algorithm.digest_bytes()).to_string()), "{path}");
     fields
 }

@@ -13,13 +13,15 @@ pub(crate) use stream::Stream;
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi_and_data_type};
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{Array, ArrayRef, make_array};
-use arrow_schema::{ArrowError, Field, FieldRef};
-use manyhash_arrow::{ArrayError, check_type};
+use arrow_schema::{ArrowError, DataType, Field, FieldRef};
+use manyhash_arrow::{ArrayError, check_type, in_type};
 use pyo3::exceptions::{PyMemoryError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyTuple};
 use std::ffi::CStr;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
+use std::sync::Arc;
 
 const SCHEMA: &CStr = c"arrow_schema";
 const ARRAY: &CStr = c"arrow_array";
@@ -95,10 +97,7 @@ impl Structure for FFI_ArrowArrayStream {
 /// # Errors
 /// TypeError if it is no capsule; ValueError if it has another name, or nothing is in it any more.
 fn take<T: Structure>(capsule: &Bound<'_, PyAny>, name: &'static CStr) -> PyResult<T> {
-    let place = capsule.cast::<PyCapsule>()?.pointer_checked(Some(name))?.cast::<T>();
-    if !place.is_aligned() {
-        return Err(value_error(format!("a capsule {name:?} points to no structure")));
-    }
+    let place = place::<T>(capsule, name)?;
     // SAFETY: by the interface, what is in a capsule of this name is this structure. This thread is attached to the
     // interpreter, which the capsule's other users are too.
     let structure = unsafe { T::take(place) };
@@ -106,6 +105,15 @@ fn take<T: Structure>(capsule: &Bound<'_, PyAny>, name: &'static CStr) -> PyResu
         return Err(value_error(format!("a capsule {name:?} was used before")));
     }
     Ok(structure)
+}
+
+/// Where the structure of a capsule is.
+///
+/// # Errors
+/// TypeError if it is no capsule; ValueError if it has another name.
+fn place<T>(capsule: &Bound<'_, PyAny>, name: &'static CStr) -> PyResult<NonNull<T>> {
+    let place = capsule.cast::<PyCapsule>()?.pointer_checked(Some(name))?.cast::<T>();
+    if place.is_aligned() { Ok(place) } else { Err(value_error(format!("a capsule {name:?} points to no structure"))) }
 }
 
 /// The name and type of an array, which can be hashed.
@@ -144,6 +152,29 @@ pub(crate) fn export_stream<'py>(
     arrays: Vec<ArrayRef>,
 ) -> PyResult<Bound<'py, PyCapsule>> {
     PyCapsule::new_with_value(py, stream::export(field, arrays), STREAM)
+}
+
+/// Arrays of digests in the type that a consumer requests, if they can be in it, and else as they are: to cast them is then
+/// the consumer's, as the interface has it.
+pub(crate) fn requested(
+    field: &FieldRef,
+    arrays: &[ArrayRef],
+    schema: Option<&Bound<'_, PyAny>>,
+) -> PyResult<(FieldRef, Vec<ArrayRef>)> {
+    let Some(schema) = schema else { return Ok((field.clone(), arrays.to_vec())) };
+    let place = place::<FFI_ArrowSchema>(schema, SCHEMA)?;
+    // SAFETY: by the interface, what is in a capsule of this name is this structure, and stays the consumer's.
+    let schema = unsafe { place.as_ref() };
+    if schema.release.is_none() {
+        return Err(value_error("the requested type was released before"));
+    }
+    // What Arrow's crate panics over is no type that digests can be in.
+    let data_type = catch_unwind(AssertUnwindSafe(|| DataType::try_from(schema).ok())).unwrap_or_default();
+    let converted = data_type.and_then(|data_type| {
+        let arrays = arrays.iter().map(|array| in_type(array, &data_type)).collect::<Option<_>>()?;
+        Some((Arc::new(Field::new(field.name(), data_type, true)), arrays))
+    });
+    Ok(converted.unwrap_or_else(|| (field.clone(), arrays.to_vec())))
 }
 
 fn value_error(error: impl ToString) -> PyErr {

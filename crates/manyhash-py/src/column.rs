@@ -31,15 +31,16 @@ impl Array {
         capsule::export_schema(py, &self.field)
     }
 
-    /// The array, for Arrow's PyCapsule interface. It is of its own type, whichever is requested: to cast it is the
-    /// caller's, as the interface allows.
+    /// The array, for Arrow's PyCapsule interface: in the requested type if digests can be in it, and else in its own.
     #[pyo3(signature = (requested_schema = None))]
     fn __arrow_c_array__<'py>(
         &self,
         py: Python<'py>,
-        #[expect(unused_variables, reason = "the interface has it")] requested_schema: Option<Bound<'py, PyAny>>,
+        requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyTuple>> {
-        capsule::export_array(py, &self.field, &self.array)
+        let array = std::slice::from_ref(&self.array);
+        let (field, arrays) = capsule::requested(&self.field, array, requested_schema.as_ref())?;
+        capsule::export_array(py, &field, arrays.first().unwrap_or(&self.array))
     }
 
     fn __len__(&self) -> usize {
@@ -65,14 +66,15 @@ impl ChunkedArray {
         capsule::export_schema(py, &self.field)
     }
 
-    /// The chunks, for Arrow's PyCapsule interface. They are of their own type, as an Array's.
+    /// The chunks, for Arrow's PyCapsule interface: in the requested type if digests can be in it, and else in their own.
     #[pyo3(signature = (requested_schema = None))]
     fn __arrow_c_stream__<'py>(
         &self,
         py: Python<'py>,
-        #[expect(unused_variables, reason = "the interface has it")] requested_schema: Option<Bound<'py, PyAny>>,
+        requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
-        capsule::export_stream(py, self.field.clone(), self.chunks.clone())
+        let (field, chunks) = capsule::requested(&self.field, &self.chunks, requested_schema.as_ref())?;
+        capsule::export_stream(py, field, chunks)
     }
 
     fn __len__(&self) -> usize {

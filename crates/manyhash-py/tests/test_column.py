@@ -374,15 +374,43 @@ def test_hostile_streams(stream, message):
     assert stream.stream.release is None
 
 
-def test_a_requested_type_is_the_callers_to_cast_to():
-    result = manyhash.digest_column("md5", pa.array(["a", None]))
-    requested = pa.binary().__arrow_c_schema__()
-    for wanted in (None, requested, "no capsule"):
-        schema, array = result.__arrow_c_array__(wanted)
-        assert pa.Array._import_from_c_capsule(schema, array).type == pa.binary(16)
-    chunks = manyhash.digest_column("md5", pa.chunked_array([["a", None]]))
-    assert pa.ChunkedArray._import_from_c_capsule(chunks.__arrow_c_stream__(requested)).type == pa.binary(16)
-    assert pa.DataType._import_from_c_capsule(chunks.__arrow_c_schema__()) == pa.binary(16)
+def test_requested_types():
+    rows = ["a", None, "b"]
+    chunks = pa.chunked_array([["a"], [None, "b"]])
+    for hex, own, others in (
+        (False, pa.binary(16), [pa.binary(16), pa.binary(), pa.large_binary(), pa.binary_view()]),
+        (True, pa.string(), [pa.string(), pa.large_string(), pa.string_view()]),
+    ):
+        expected = [row and (row.hex() if hex else row) for row in digests("md5", rows)]
+        result = manyhash.digest_column("md5", pa.array(rows), hex=hex)
+        stream = manyhash.digest_column("md5", chunks, hex=hex)
+        for kind in others:
+            back = pa.array(result, kind)
+            back.validate(full=True)
+            assert (back.type, back.to_pylist()) == (kind, expected)
+            back = pa.ChunkedArray._import_from_c_capsule(stream.__arrow_c_stream__(kind.__arrow_c_schema__()))
+            back.validate(full=True)
+            assert (back.type, back.to_pylist()) == (kind, expected)
+        # To cast to what digests cannot be in is the consumer's.
+        for kind in (pa.int32(), pa.binary(15), pa.list_(pa.string())):
+            back = pa.Array._import_from_c_capsule(*result.__arrow_c_array__(kind.__arrow_c_schema__()))
+            assert (back.type, back.to_pylist()) == (own, expected)
+            back = pa.ChunkedArray._import_from_c_capsule(stream.__arrow_c_stream__(kind.__arrow_c_schema__()))
+            assert (back.type, back.to_pylist()) == (own, expected)
+        assert pa.DataType._import_from_c_capsule(stream.__arrow_c_schema__()) == own
+
+
+def test_hostile_requests():
+    array, stream = manyhash.digest_column("md5", pa.array(["a"])), manyhash.digest_column("md5", pa.chunked_array([["a"]]))
+    for export in (array.__arrow_c_array__, stream.__arrow_c_stream__):
+        with pytest.raises(TypeError):
+            export("no capsule")
+        with pytest.raises(ValueError):
+            export(Malformed().__arrow_c_array__()[1])
+        with pytest.raises(ValueError):
+            export(hostile(schema={"release": None}).__arrow_c_array__()[0])
+        for wrong in (hostile(kind=b"\xff\xfe"), hostile(schema={"format": None}), hostile(kind=b"+s", children=-1)):
+            export(wrong.__arrow_c_array__()[0])
 
 
 def test_a_result_is_exported_as_often_as_it_is_asked_for():

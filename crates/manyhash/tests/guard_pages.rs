@@ -131,7 +131,7 @@ fn due(algorithm: Algorithm, messages: &[&[u8]]) -> Vec<Digest> {
 #[test]
 fn one_message() {
     let fenced = Fenced::noise(2);
-    for algorithm in Algorithm::ALL {
+    for &algorithm in Algorithm::ALL {
         for message in fenced.messages(lengths()) {
             assert_eq!(digest(algorithm, message), digest(algorithm, copy(message)));
         }
@@ -143,7 +143,7 @@ fn batches() {
     let fenced = Fenced::noise(2);
     let all = fenced.messages(lengths());
     let short = fenced.messages(short_lengths());
-    for algorithm in Algorithm::ALL {
+    for &algorithm in Algorithm::ALL {
         for messages in [&all, &short] {
             let due = due(algorithm, messages);
             assert_eq!(digest_many(algorithm, messages), due);
@@ -168,7 +168,7 @@ fn batches() {
 /// A column against the same column elsewhere: binary and hexadecimal, salted, under a key, into outputs that end at a page.
 fn check_column(column: &Column, copy: &Column) {
     assert_eq!(column.len(), copy.len());
-    for algorithm in Algorithm::ALL {
+    for &algorithm in Algorithm::ALL {
         let plain = |threads| Batch::new(algorithm).threads(NonZeroUsize::new(threads));
         for batch in [plain(1), plain(2), plain(1).key("key"), plain(2).salt("before", "after")] {
             for encoding in [Encoding::Binary, Encoding::Hex] {
@@ -267,7 +267,7 @@ fn keys_and_messages_of_hmac() {
     let fenced = Fenced::noise(2);
     let messages = fenced.messages(lengths());
     let copied = copies(&messages);
-    for algorithm in Algorithm::ALL {
+    for &algorithm in Algorithm::ALL {
         for key in fenced.messages([0, 1, 63, 64, 65, 127, 128, 129, 1000]) {
             let batch = Batch::new(algorithm).key(key);
             let tags = batch.digest_many(&messages);
@@ -285,7 +285,7 @@ fn passwords_and_salts() {
     let pairs: Vec<(&[u8], &[u8])> = passwords.iter().copied().zip(salts.iter().copied()).collect();
     let copies: Vec<_> = pairs.iter().map(|(password, salt)| (copy(password), copy(salt))).collect();
     let iterations = NonZeroU32::new(3).expect("it is not 0");
-    for algorithm in Algorithm::ALL {
+    for &algorithm in Algorithm::ALL {
         let keys = pbkdf2_many(algorithm, &pairs, iterations, 100).expect("a length");
         assert_eq!(keys, pbkdf2_many(algorithm, &copies, iterations, 100).expect("a length"));
     }
@@ -309,7 +309,7 @@ fn salts_and_salted_messages() {
     let fenced = Fenced::noise(2);
     let messages = fenced.messages(lengths());
     let copied = copies(&messages);
-    for algorithm in Algorithm::ALL {
+    for &algorithm in Algorithm::ALL {
         for salt in fenced.messages([0, 1, 55, 64, 129]) {
             let salted = Batch::new(algorithm).salt(salt, salt).digest_many(&messages);
             assert_eq!(salted, Batch::new(algorithm).salt(copy(salt), copy(salt)).digest_many(&copied));
@@ -321,7 +321,7 @@ fn salts_and_salted_messages() {
 fn hashers_alone_and_together() {
     let fenced = Fenced::noise(2);
     let chunks = fenced.messages(lengths());
-    for algorithm in Algorithm::ALL {
+    for &algorithm in Algorithm::ALL {
         for before in [0, 1, 55, 63, 64, 127] {
             let begun = |_| {
                 let mut hasher = Hasher::new(algorithm);
@@ -358,8 +358,8 @@ fn messages_and_streams_of_the_engine() {
     let fenced = std::sync::Arc::new(Fenced::noise(2));
     let kept = |(i, length)| Kept { fenced: fenced.clone(), length, is_end: i % 2 == 0 };
     let messages = || lengths().flat_map(|length| [length, length]).enumerate().map(kept);
-    let engine = Engine::builder().threads(2).build().expect("threads");
-    for algorithm in Algorithm::ALL {
+    let engine = Engine::builder().threads(NonZeroUsize::new(2)).build().expect("threads");
+    for &algorithm in Algorithm::ALL {
         let due: Vec<Digest> = messages().map(|message| digest(algorithm, copy(message.as_ref()))).collect();
         let one_by_one: Vec<_> = messages().map(|message| engine.digest(algorithm, message)).collect();
         let one_by_one: Vec<Digest> = one_by_one.into_iter().map(|digest| digest.wait().expect("a digest")).collect();

@@ -31,6 +31,8 @@ pub(crate) use lookups::Lookups;
 use manyhash::file::Digested;
 use manyhash::{Digest, HashFunction};
 pub use options::{CacheOption, CacheOptions};
+#[cfg(feature = "fuzzing")]
+pub use record::fuzzing::cached_record;
 use record::{Digests, record};
 pub use stamp::Stamp;
 use std::env;

@@ -115,7 +115,7 @@ impl Header {
 }
 
 /// The page with its checksum.
-fn seal(mut page: Page, number: u64) -> Page {
+pub(super) fn seal(mut page: Page, number: u64) -> Page {
     let checksum = xxh3_64_with_seed(&page[..CHECKED], number);
     page[CHECKED..].copy_from_slice(&checksum.to_le_bytes());
     page

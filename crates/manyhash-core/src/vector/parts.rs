@@ -52,34 +52,61 @@ pub(crate) unsafe fn words<V: Parts, B: Shape>(
 ) -> Array<B, V> {
     const { assert!(V::Word::BYTES == 8 || B::COUNT.is_multiple_of(4), "a block is of whole parts, or words of 64 bits") };
     let mut block = B::filled(V::splat(proof, V::Word::default()));
-    let per_part = lanes_per_part::<V::Word>();
-    for (part, words) in block.as_mut().chunks_mut(per_part).enumerate() {
-        if PART * part >= bytes {
-            for (word, rest) in words.iter_mut().zip(&rest.as_ref()[per_part * part..]) {
-                *word = V::splat(proof, *rest);
+    // Of a constant size each, so that the loops are unrolled, and the words stay in registers.
+    if V::Word::BYTES == 4 {
+        let parts = block.as_mut().chunks_exact_mut(4).zip(rest.as_ref().chunks_exact(4));
+        for (part, (words, rest)) in parts.enumerate() {
+            if PART * part >= bytes {
+                for (word, rest) in words.iter_mut().zip(rest) {
+                    *word = V::splat(proof, *rest);
+                }
+                continue;
             }
-            continue;
-        }
-        // A last word alone is the end of a part, which begins among the words before.
-        let at = at + PART * part - (PART - words.len() * V::Word::BYTES);
-        // SAFETY: the part is among the caller's bytes, which are whole parts or the whole block.
-        let (a, b) = unsafe { (V::load_parts(proof, messages, at), V::load_parts(proof, messages.add(1), at)) };
-        if V::Word::BYTES == 4 {
-            // SAFETY: as above.
-            let (c, d) =
-                unsafe { (V::load_parts(proof, messages.add(2), at), V::load_parts(proof, messages.add(3), at)) };
+            // SAFETY: the part is among the caller's bytes, which are whole parts.
+            let [a, b, c, d] = unsafe {
+                [
+                    V::load_parts(proof, messages, at + PART * part),
+                    V::load_parts(proof, messages.add(1), at + PART * part),
+                    V::load_parts(proof, messages.add(2), at + PART * part),
+                    V::load_parts(proof, messages.add(3), at + PART * part),
+                ]
+            };
             let (ab_low, ab_high) = (a.unpack_low_32(b), a.unpack_high_32(b));
             let (cd_low, cd_high) = (c.unpack_low_32(d), c.unpack_high_32(d));
             words[0] = ab_low.unpack_low_64(cd_low);
             words[1] = ab_low.unpack_high_64(cd_low);
             words[2] = ab_high.unpack_low_64(cd_high);
             words[3] = ab_high.unpack_high_64(cd_high);
-        } else {
-            if words.len() == 2 {
-                words[0] = a.unpack_low_64(b);
-            }
-            words[words.len() - 1] = a.unpack_high_64(b);
         }
+        return block;
+    }
+    let parts = block.as_mut().chunks_exact_mut(2).zip(rest.as_ref().chunks_exact(2));
+    for (part, (words, rest)) in parts.enumerate() {
+        if PART * part >= bytes {
+            for (word, rest) in words.iter_mut().zip(rest) {
+                *word = V::splat(proof, *rest);
+            }
+            continue;
+        }
+        // SAFETY: the part is among the caller's bytes, which are whole parts or the whole block.
+        let (a, b) = unsafe {
+            (V::load_parts(proof, messages, at + PART * part), V::load_parts(proof, messages.add(1), at + PART * part))
+        };
+        words[0] = a.unpack_low_64(b);
+        words[1] = a.unpack_high_64(b);
+    }
+    if let ([word], [rest]) =
+        (block.as_mut().chunks_exact_mut(2).into_remainder(), rest.as_ref().chunks_exact(2).remainder())
+    {
+        *word = if bytes < B::COUNT * V::Word::BYTES {
+            V::splat(proof, *rest)
+        } else {
+            // The end of a part, which begins among the words before.
+            let at = at + bytes - PART;
+            // SAFETY: the caller's bytes are the whole block.
+            let (a, b) = unsafe { (V::load_parts(proof, messages, at), V::load_parts(proof, messages.add(1), at)) };
+            a.unpack_high_64(b)
+        };
     }
     block
 }

@@ -30,9 +30,9 @@ enum Step {
 fn steps() -> impl Strategy<Value = Vec<Step>> {
     let several = || {
         let order = subsequence(Algorithm::ALL.to_vec(), 0..4).prop_shuffle();
-        prop_oneof![4 => select(&Algorithm::ALL[..]).prop_map(|one| vec![one]), 1 => order]
+        prop_oneof![4 => select(Algorithm::ALL).prop_map(|one| vec![one]), 1 => order]
     };
-    let one = || select(&Algorithm::ALL[..]);
+    let one = || select(Algorithm::ALL);
     let length = || prop_oneof![4 => 0..300_usize, 4 => 0..20_000_usize, 1 => 0..400_000_usize];
     let which = any::<Index>;
     let step = prop_oneof![

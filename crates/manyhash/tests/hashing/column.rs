@@ -255,7 +255,7 @@ proptest! {
         lengths in prop::collection::vec(prop_oneof![20 => 0..90_usize, 3 => 0..1200_usize], 0..400),
         first in 0..100_usize,
         nulls in prop::option::of(any::<u64>()),
-        algorithm in prop::sample::select(&Algorithm::ALL[..]),
+        algorithm in prop::sample::select(Algorithm::ALL),
     ) {
         let offsets: Vec<i32> = offsets(first, lengths.iter().copied());
         let values = bytes(offsets[lengths.len()] as usize);

@@ -81,7 +81,7 @@ proptest! {
     /// Rounds of chunks for some hashers; in each round every hasher goes on alone or with the others.
     #[test]
     fn alone_and_together_in_any_mixture(
-        algorithm in prop::sample::select(&Algorithm::ALL[..]),
+        algorithm in prop::sample::select(Algorithm::ALL),
         rounds in prop::collection::vec(
             prop::collection::vec((any::<bool>(), prop_oneof![0_usize..70, 0_usize..2000]), 37),
             1..6,

@@ -134,7 +134,7 @@ proptest! {
 
     #[test]
     fn ragged_mixtures(
-        algorithm in prop::sample::select(&Algorithm::ALL[..]),
+        algorithm in prop::sample::select(Algorithm::ALL),
         threads in 0_usize..4,
         cuts in prop::collection::vec((0_usize..64, prop_oneof![0_usize..300, 0_usize..5000, 0_usize..100_000]), 0..150),
     ) {

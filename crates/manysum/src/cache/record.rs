@@ -11,6 +11,9 @@
 //! A record stands under its file's device and inode, so that another version of the file takes its place. It is
 //! believed only if its checksum is right: whatever becomes of the database, no digest in it is taken for another's.
 
+#[cfg(feature = "fuzzing")]
+pub(super) mod fuzzing;
+
 use super::stamp::Stamp;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
