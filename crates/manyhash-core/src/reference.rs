@@ -182,9 +182,9 @@ fn keccak_f(a: &mut [[u64; 5]; 5]) {
     for rc in KECCAK_RC {
         // 3.2.1.
         let c: [u64; 5] = core::array::from_fn(|x| a[x].iter().fold(0, |c, word| c ^ word));
-        for x in 0..5 {
-            for y in 0..5 {
-                a[x][y] ^= c[(x + 4) % 5] ^ c[(x + 1) % 5].rotate_left(1);
+        for (x, column) in a.iter_mut().enumerate() {
+            for word in column {
+                *word ^= c[(x + 4) % 5] ^ c[(x + 1) % 5].rotate_left(1);
             }
         }
         // 3.2.2.
