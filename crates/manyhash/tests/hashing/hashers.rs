@@ -7,7 +7,7 @@ use std::io::Write;
 
 #[test]
 fn split_at_every_byte() {
-    let data = bytes(3 * 128 + 5);
+    let data = bytes(3 * 144 + 5);
     for algorithm in Algorithm::ALL.iter().copied() {
         let message = &data[..3 * algorithm.block_bytes() + 5];
         let whole = reference(algorithm, message);

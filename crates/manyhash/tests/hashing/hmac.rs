@@ -55,7 +55,15 @@ fn due(algorithm: Algorithm, key: &[u8], message: &[u8]) -> Digest {
         Algorithm::Sha256 => tag::<SimpleHmac<sha2::Sha256>>(key, message),
         Algorithm::Sha384 => tag::<SimpleHmac<sha2::Sha384>>(key, message),
         Algorithm::Sha512 => tag::<SimpleHmac<sha2::Sha512>>(key, message),
-        _ => tag::<SimpleHmac<sha2::Sha512_256>>(key, message),
+        Algorithm::Sha512_256 => tag::<SimpleHmac<sha2::Sha512_256>>(key, message),
+        Algorithm::Sha3_224 => tag::<SimpleHmac<sha3::Sha3_224>>(key, message),
+        Algorithm::Sha3_256 => tag::<SimpleHmac<sha3::Sha3_256>>(key, message),
+        Algorithm::Sha3_384 => tag::<SimpleHmac<sha3::Sha3_384>>(key, message),
+        Algorithm::Sha3_512 => tag::<SimpleHmac<sha3::Sha3_512>>(key, message),
+        Algorithm::Keccak256 => tag::<SimpleHmac<sha3::Keccak256>>(key, message),
+        Algorithm::Sm3 => tag::<SimpleHmac<sm3::Sm3>>(key, message),
+        Algorithm::Ripemd160 => tag::<SimpleHmac<ripemd::Ripemd160>>(key, message),
+        other => panic!("no peer for {other}"),
     }
 }
 

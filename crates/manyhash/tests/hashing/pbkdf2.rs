@@ -86,7 +86,15 @@ fn any_number_of_passwords_and_lengths() {
             Algorithm::Sha256 => due::<SimpleHmac<sha2::Sha256>>,
             Algorithm::Sha384 => due::<SimpleHmac<sha2::Sha384>>,
             Algorithm::Sha512 => due::<SimpleHmac<sha2::Sha512>>,
-            _ => due::<SimpleHmac<sha2::Sha512_256>>,
+            Algorithm::Sha512_256 => due::<SimpleHmac<sha2::Sha512_256>>,
+            Algorithm::Sha3_224 => due::<SimpleHmac<sha3::Sha3_224>>,
+            Algorithm::Sha3_256 => due::<SimpleHmac<sha3::Sha3_256>>,
+            Algorithm::Sha3_384 => due::<SimpleHmac<sha3::Sha3_384>>,
+            Algorithm::Sha3_512 => due::<SimpleHmac<sha3::Sha3_512>>,
+            Algorithm::Keccak256 => due::<SimpleHmac<sha3::Keccak256>>,
+            Algorithm::Sm3 => due::<SimpleHmac<sm3::Sm3>>,
+            Algorithm::Ripemd160 => due::<SimpleHmac<ripemd::Ripemd160>>,
+            other => panic!("no peer for {other}"),
         };
         for (count, length) in [(0, 20), (1, 0), (1, 1), (2, 100), (5, 64), (40, 33), (150, 16)] {
             let inputs: Vec<(Vec<u8>, String)> =

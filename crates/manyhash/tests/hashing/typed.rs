@@ -1,18 +1,21 @@
 //! The typed hashers against the reference, and behind RustCrypto's traits.
 
 use crate::common::{bytes, reference};
-use manyhash::{Algorithm, Md5, OutputLengthError, Sha1, Sha224, Sha256, Sha384, Sha512, Sha512_256};
+use manyhash::{Algorithm, OutputLengthError};
 use std::io::Write;
 
 /// The body once for each type, which it knows as `H`; checked to be all that there are.
 macro_rules! each {
     ($H:ident => $body:block) => {
-        each!($H in Md5 Sha1 Sha224 Sha256 Sha384 Sha512 Sha512_256 => $body)
+        manyhash::algorithms!(each $H $body @)
     };
-    ($H:ident in $($name:ident)* => $body:block) => {
-        assert_eq!([$($name::ALGORITHM),*], Algorithm::ALL[..]);
+    ($H:ident $body:block @ $(
+        $name:ident $function:ident: $family:ident, $bytes:literal, $module:ident::$initial:ident, [$($spelling:literal),*],
+            $about:literal;
+    )*) => {
+        assert_eq!([$(manyhash::$name::ALGORITHM),*], Algorithm::ALL[..]);
         $({
-            type $H = $name;
+            type $H = manyhash::$name;
             $body
         })*
     };
@@ -87,6 +90,7 @@ mod rustcrypto {
     use digest::common::BlockSizeUser;
     use digest::{Digest, DynDigest, FixedOutputReset};
     use hmac::{KeyInit, Mac, SimpleHmac};
+    use manyhash::{Sha224, Sha256, Sha384, Sha512};
 
     /// What code that knows nothing of this library does with a hasher.
     fn generic<D: Digest + FixedOutputReset + BlockSizeUser + Clone>(algorithm: Algorithm, message: &[u8]) {
