@@ -21,5 +21,37 @@ algorithms_available: set[str] = set(_manyhash.algorithms)
 #: The same: nothing here depends on the platform.
 algorithms_guaranteed: set[str] = set(_manyhash.algorithms)
 
-__all__ = ["algorithms_available", "algorithms_guaranteed", "file_digest"]
-__all__ += _manyhash.__all__
+__all__ = [
+    "Array",
+    "ChunkedArray",
+    "Engine",
+    "HASH",
+    "Stream",
+    "__version__",
+    "algorithms",
+    "algorithms_available",
+    "algorithms_guaranteed",
+    "digest_column",
+    "digest_files",
+    "digest_many",
+    "file_digest",
+    "hexdigest_many",
+    "hmac_column",
+    "hmac_many",
+    "keccak256",
+    "md5",
+    "new",
+    "ripemd160",
+    "sha1",
+    "sha224",
+    "sha256",
+    "sha384",
+    "sha3_224",
+    "sha3_256",
+    "sha3_384",
+    "sha3_512",
+    "sha512",
+    "sha512_256",
+    "sm3",
+    "update_many",
+]
