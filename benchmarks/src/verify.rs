@@ -58,8 +58,9 @@ impl Origin {
 /// # Errors
 /// If they disagree.
 pub(crate) fn expected(load: &'static str, job: &Job) -> Result<Expected, Error> {
-    let expected = digests(job, &subject::OPENSSL)?;
     let confirmed = digests(job, &subject::RUSTCRYPTO)?;
+    let has_openssl = subject::OPENSSL.supports(job.algorithm);
+    let expected = if has_openssl { digests(job, &subject::OPENSSL)? } else { confirmed.clone() };
     for (i, message) in job.messages.iter().enumerate() {
         let origin = origin(load, job, "openssl", i);
         if message.len() <= REFERENCE_MAX {

@@ -1,4 +1,4 @@
-//! RustCrypto's `md-5`, `sha1` and `sha2`.
+//! RustCrypto's crates, one for each family.
 
 use super::{Grain, Hasher, Job, Split, Subject, Task};
 use crate::error::Error;
@@ -14,9 +14,8 @@ impl Subject for RustCrypto {
         "rustcrypto"
     }
 
-    fn supports(&self, algorithm: Algorithm) -> bool {
-        use Algorithm::{Md5, Sha1, Sha224, Sha256, Sha384, Sha512, Sha512_256};
-        matches!(algorithm, Md5 | Sha1 | Sha224 | Sha256 | Sha384 | Sha512 | Sha512_256)
+    fn supports(&self, _: Algorithm) -> bool {
+        true
     }
 
     fn task<'a>(&self, job: &Job<'a>) -> Result<Box<dyn Task + 'a>, Error> {
@@ -28,7 +27,14 @@ impl Subject for RustCrypto {
             Algorithm::Sha384 => task::<sha2::Sha384>(job),
             Algorithm::Sha512 => task::<sha2::Sha512>(job),
             Algorithm::Sha512_256 => task::<sha2::Sha512_256>(job),
-            _ => unreachable!("a task is made for supported algorithms only"),
+            Algorithm::Sha3_224 => task::<sha3::Sha3_224>(job),
+            Algorithm::Sha3_256 => task::<sha3::Sha3_256>(job),
+            Algorithm::Sha3_384 => task::<sha3::Sha3_384>(job),
+            Algorithm::Sha3_512 => task::<sha3::Sha3_512>(job),
+            Algorithm::Keccak256 => task::<sha3::Keccak256>(job),
+            Algorithm::Sm3 => task::<sm3::Sm3>(job),
+            Algorithm::Ripemd160 => task::<ripemd::Ripemd160>(job),
+            other => unreachable!("{other} has no peer here"),
         }
     }
 }

@@ -3,6 +3,7 @@
 //! `program` is `manysum` itself; the rest both programs share. They only read arguments, name files and write lines: the
 //! hashing is the library's. Nothing here is meant for other crates, and all of it may change with any release.
 #![forbid(unsafe_code)]
+#![allow(rustdoc::private_intra_doc_links, reason = "the documentation is for those who work on the programs")]
 
 pub mod arguments;
 pub mod cache;

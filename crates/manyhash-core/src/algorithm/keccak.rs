@@ -7,7 +7,7 @@ use crate::vector::feed::Feed;
 use crate::vector::{Compress, Vector};
 use crate::word::Words;
 
-/// Keccak-f[1600] in a sponge: 25 words of 64 bits, blocks of `RATE` words, little-endian. `FIRST` is the first byte behind
+/// `Keccak-f[1600]` in a sponge: 25 words of 64 bits, blocks of `RATE` words, little-endian. `FIRST` is the first byte behind
 /// a message: what tells a function from others, and the first 1 bit of the padding.
 #[derive(Clone, Copy, Debug)]
 pub struct Keccak<const RATE: usize, const FIRST: u8>;
