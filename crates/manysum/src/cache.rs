@@ -1,8 +1,9 @@
 //! The digest cache: what files were hashed to, so that a file that has not changed is not read again.
 //!
 //! A digest is found again by a file's device, inode, size, modification and change time, all of them ([`stamp`]), where
-//! the file system's times tell every change, and none of a file is stored before they do ([`systems`]); what is stored under them is checked before it is believed (`record`), so that the worst that a crash, another program
-//! or a dying disk can do is that files are hashed again. The records are in an embedded database ([`store`]) that
+//! the file system's times tell every change, and none of a file is stored before they do ([`systems`]); what is stored
+//! under them is checked before it is believed (`record`), so that the worst that a crash, another program or a dying disk
+//! can do is that files are hashed again. The records are in an embedded database ([`store`]) that
 //! readers of any process look into while another writes; a thread of its own commits ([`writer`]).
 //!
 //! The database is redb. LMDB, by way of heed, is the faster one (`manyhash-bench store`: by a quarter in the order of
