@@ -4,6 +4,10 @@
 //! A new algorithm of a known shape is its file, a line in each of the two tables below, and its vectors: names, parsing,
 //! start values, typed hashers, plans and the bindings' names follow.
 
+#[cfg(target_arch = "aarch64")]
+mod arm_sha;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+mod dedicated;
 mod keccak;
 mod md5;
 mod ripemd160;
@@ -77,14 +81,14 @@ macro_rules! families {
         $then! {
             $($arguments)*
             Md5;
-            Sha1 "x86_64" sha1::x86_sha;
-            Sha256 "x86_64" sha256::x86_sha;
-            Sha512 "x86_64" sha512::x86_schedule;
-            Sha3_224;
-            Sha3_256;
-            Sha3_384;
-            Sha3_512;
-            Keccak256;
+            Sha1 "x86_64" sha1::x86_sha "aarch64" sha1::arm_sha;
+            Sha256 "x86_64" sha256::x86_sha "aarch64" sha256::arm_sha;
+            Sha512 "x86_64" sha512::x86_schedule "aarch64" sha512::arm_sha;
+            Sha3_224 "aarch64" keccak::arm_sha;
+            Sha3_256 "aarch64" keccak::arm_sha;
+            Sha3_384 "aarch64" keccak::arm_sha;
+            Sha3_512 "aarch64" keccak::arm_sha;
+            Keccak256 "aarch64" keccak::arm_sha;
             Sm3;
             Ripemd160;
         }

@@ -138,8 +138,7 @@ impl<F: Family> Kernel<F> {
     /// # Safety
     /// `run` keeps to [`Run`] for this number of lanes, and the CPU has its instructions.
     pub(crate) unsafe fn new(name: &'static str, lanes: usize, run: Run<F>) -> Self {
-        // Powers of two, so that kernels beside each other, the wide ones first, never reach beyond the last column.
-        assert!(lanes.is_power_of_two() && lanes <= MAX_LANES, "LaneStates has a column for every lane");
+        assert!((1..=MAX_LANES).contains(&lanes), "LaneStates has a column for every lane");
         Kernel { name, lanes, run }
     }
 

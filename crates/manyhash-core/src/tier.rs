@@ -6,6 +6,11 @@
 
 mod portable;
 
+#[cfg(target_arch = "aarch64")]
+pub(crate) mod neon;
+#[cfg(target_arch = "aarch64")]
+mod sve2;
+
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod avx2;
 #[cfg(target_arch = "x86_64")]
@@ -56,7 +61,7 @@ macro_rules! tiers {
                 all.into_iter().flatten().map(Backend)
             }
 
-            /// The name: `portable`, `sse2`, `avx2`, `avx512`.
+            /// The name: `portable`, `sse2`, `avx2`, `avx512`, `neon`, `sve2`.
             pub fn name(self) -> &'static str {
                 match self.0 {
                     $($(#[cfg($condition)])? Chosen::$tier(_) => $name,)*
@@ -78,6 +83,8 @@ tiers! {
     #[cfg(target_arch = "x86_64")] "sse2" Sse2 in sse2;
     #[cfg(target_arch = "x86_64")] "avx2" Avx2 in avx2;
     #[cfg(target_arch = "x86_64")] "avx512" Avx512 in avx512;
+    #[cfg(target_arch = "aarch64")] "neon" Neon in neon;
+    #[cfg(target_arch = "aarch64")] "sve2" Sve2 in sve2;
 }
 
 impl Backend {
@@ -135,7 +142,7 @@ impl fmt::Display for BackendError {
 impl core::error::Error for BackendError {}
 
 /// Functions compiled with the features of a tier, or with some of them.
-trait Entries {
+pub(crate) trait Entries {
     /// Who has the features.
     type Having;
     /// What the vectors want proven.
@@ -189,7 +196,7 @@ macro_rules! entries {
             type Proof = $proof;
 
             $(#[$features])?
-            unsafe fn run<F: Compress, V: crate::vector::Vector<Word = F::Word, Proof = $proof>>(
+            unsafe fn run<F: crate::vector::Compress, V: crate::vector::Vector<Word = F::Word, Proof = $proof>>(
                 states: crate::kernel::Columns<F>,
                 messages: &[&[u8]],
                 blocks: usize,
@@ -199,7 +206,7 @@ macro_rules! entries {
             }
 
             $(#[$features])?
-            unsafe fn run_staged<F: Compress, V: crate::vector::feed::Stage<Word = F::Word, Proof = $proof>>(
+            unsafe fn run_staged<F: crate::vector::Compress, V: crate::vector::feed::Stage<Word = F::Word, Proof = $proof>>(
                 states: crate::kernel::Columns<F>,
                 messages: &[&[u8]],
                 blocks: usize,
@@ -208,7 +215,7 @@ macro_rules! entries {
             }
 
             $(#[$features])?
-            unsafe fn short<F: Compress, V: crate::vector::Vector<Word = F::Word, Proof = $proof>>(
+            unsafe fn short<F: crate::vector::Compress, V: crate::vector::Vector<Word = F::Word, Proof = $proof>>(
                 start: &crate::family::State<F>,
                 before: usize,
                 messages: &[&[u8]],
@@ -220,7 +227,7 @@ macro_rules! entries {
             }
 
             $(#[$features])?
-            unsafe fn iterate<F: Compress, V: crate::vector::Vector<Word = F::Word, Proof = $proof>>(
+            unsafe fn iterate<F: crate::vector::Compress, V: crate::vector::Vector<Word = F::Word, Proof = $proof>>(
                 chains: &mut crate::short::Chains<F>,
                 bytes: usize,
                 iterations: u32,
@@ -230,7 +237,7 @@ macro_rules! entries {
         }
     };
 }
-use entries;
+pub(crate) use entries;
 
 /// A vector's kernel.
 fn kernel<E: Entries, F: Compress, V: Vector<Word = F::Word, Proof = E::Proof>>(
@@ -251,7 +258,7 @@ fn staged<E: Entries, F: Compress, V: Stage<Word = F::Word, Proof = E::Proof>>(
 }
 
 /// A vector's kernel, and the one for whole short messages.
-fn both<E: Entries, F: Compress, V: Vector<Word = F::Word, Proof = E::Proof>>(
+pub(crate) fn both<E: Entries, F: Compress, V: Vector<Word = F::Word, Proof = E::Proof>>(
     name: &'static str,
     having: E::Having,
 ) -> (Kernel<F>, ShortKernel<F>) {
@@ -261,8 +268,10 @@ fn both<E: Entries, F: Compress, V: Vector<Word = F::Word, Proof = E::Proof>>(
 }
 
 /// What every CPU of the target can do.
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 type Baseline = portable::One<u32>;
+#[cfg(target_arch = "aarch64")]
+type Baseline = neon::Q<u32, neon::Neon>;
 #[cfg(target_arch = "x86_64")]
 type Baseline = sse2::Xmm<u32>;
 

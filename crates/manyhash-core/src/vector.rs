@@ -65,6 +65,8 @@ pub(crate) trait Vector: Item {
     type Proof: Copy;
     /// Lanes side by side.
     const LANES: usize;
+    /// Whether [`xor_rotate_left`](Self::xor_rotate_left) is one instruction.
+    const ROTATES_SUMS: bool = false;
 
     /// The same word in every lane.
     fn splat(proof: Self::Proof, word: Self::Word) -> Self;
@@ -181,6 +183,12 @@ pub(crate) trait Vector: Item {
     #[inline(always)]
     fn xor3(self, a: Self, b: Self) -> Self {
         self.xor(a.xor(b))
+    }
+
+    /// `self ^ other`, rotated.
+    #[inline(always)]
+    fn xor_rotate_left<const N: i32>(self, other: Self) -> Self {
+        self.xor(other).rotate_left::<N>()
     }
 
     /// `self ^ (!a & b)`: FIPS 202's chi.

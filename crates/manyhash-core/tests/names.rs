@@ -82,7 +82,7 @@ fn available_backends_are_found_by_name() {
 
 #[test]
 fn backends_that_the_cpu_lacks_are_unsupported() {
-    for name in ["portable", "sse2", "avx2", "avx512"] {
+    for name in ["portable", "sse2", "avx2", "avx512", "neon", "sve2"] {
         let available = Backend::available().find(|backend| backend.name() == name);
         assert_eq!(Backend::named(name), available.ok_or(BackendError::Unsupported), "{name}");
     }

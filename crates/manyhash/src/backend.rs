@@ -5,7 +5,8 @@ use std::io::{self, Write};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// The environment variable that forces a backend: `portable`, `sse2`, `avx2` or `avx512`.
+/// The environment variable that forces a backend: `portable`; on x86-64 `sse2`, `avx2`, `avx512`; on Arm `neon`,
+/// `sve2`.
 pub const BACKEND_VARIABLE: &str = "MANYHASH_BACKEND";
 
 /// The backend in use: the one that the environment variable [`BACKEND_VARIABLE`] names, or the best that the CPU has. It

@@ -25,7 +25,7 @@ pub struct KernelCost {
     /// The name: an identifier that stays the same in later versions, fit for labels and for comparison.
     ///
     /// It is the vectors' or the dedicated instructions' name: `portable`, `sse2`, `avx2`, `avx512`, `neon`, `sve2`,
-    /// `sha-ni`, or `scalar` for plain integers; then, after hyphens, what sets it apart from others of them: `x2` and `x4`
+    /// `sha-ni`, `arm-sha`, or `scalar` for plain integers; then, after hyphens, what sets it apart from others of them: `x2` to `x4`
     /// for that many registers or messages interleaved, `half` and `lane` for a part of a register, `pairs` for two words of
     /// the schedule at once, `array` for words in an array, `staged` for messages copied before they are transposed, and
     /// `schedule` for vectors that prepare a scalar kernel's words: `avx512-x2`, `scalar-avx2-schedule`.

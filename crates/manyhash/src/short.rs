@@ -136,7 +136,7 @@ impl<'m, F: Planned, Tag: Copy> Shorts<'m, F, Tag> {
         self.digests = digests;
         hashed.then(|| {
             let lanes = F::short_plan().kernel.lanes();
-            (lanes, GROUP / lanes * F::final_blocks(messages[0].len()))
+            (lanes, GROUP.div_ceil(lanes) * F::final_blocks(messages[0].len()))
         })
     }
 

@@ -1,6 +1,9 @@
 //! SHA-3, FIPS 202, and Keccak-256 as Ethereum has it: one permutation, absorbing blocks of as many words as are not kept
 //! back.
 
+#[cfg(target_arch = "aarch64")]
+pub(super) mod arm_sha;
+
 use crate::family::{Family, sealed};
 use crate::padding::Padding;
 use crate::vector::feed::Feed;
@@ -84,27 +87,38 @@ impl<const RATE: usize, const FIRST: u8> Compress for Keccak<RATE, FIRST> {
 /// FIPS 202, 3.3: a round without iota.
 #[inline(always)]
 fn round<V: Vector>(a: &mut [V; 25]) {
-    // 3.2.1: theta, column by column: the parities of the columns beside it.
+    // 3.2.1: theta, which adds to a word the parity of the column before it, and that of the next one, rotated. What can
+    // rotate a sum as it makes it does so with rho, below.
+    let mut sums = [a[0]; 5];
     macro_rules! theta {
         ($($x:literal: $before:literal $after:literal;)*) => {
-            let c = [$(a[$x].xor3(a[$x + 5], a[$x + 10]).xor3(a[$x + 15], a[$x + 20])),*];
+            let parity = [$(a[$x].xor3(a[$x + 5], a[$x + 10]).xor3(a[$x + 15], a[$x + 20])),*];
             $(
-                let after = c[$after].rotate_left::<1>();
-                a[$x] = a[$x].xor3(c[$before], after);
-                a[$x + 5] = a[$x + 5].xor3(c[$before], after);
-                a[$x + 10] = a[$x + 10].xor3(c[$before], after);
-                a[$x + 15] = a[$x + 15].xor3(c[$before], after);
-                a[$x + 20] = a[$x + 20].xor3(c[$before], after);
+                let (before, after) = (parity[$before], parity[$after].rotate_left::<1>());
+                if V::ROTATES_SUMS {
+                    sums[$x] = before.xor(after);
+                } else {
+                    a[$x] = a[$x].xor3(before, after);
+                    a[$x + 5] = a[$x + 5].xor3(before, after);
+                    a[$x + 10] = a[$x + 10].xor3(before, after);
+                    a[$x + 15] = a[$x + 15].xor3(before, after);
+                    a[$x + 20] = a[$x + 20].xor3(before, after);
+                }
             )*
         };
     }
     theta!(0: 4 1; 1: 0 2; 2: 1 3; 3: 2 4; 4: 3 0;);
 
     // 3.2.2 and 3.2.3: rho and pi, which bring five words together, [number distance] each, and 3.2.4: chi, a row of them.
-    let before = *a;
+    let words = *a;
     macro_rules! row {
         ($first:literal: $([$from:literal $distance:literal])*) => {
-            let b = [$(if $distance == 0 { before[$from] } else { before[$from].rotate_left::<$distance>() }),*];
+            let b = [$(match ($distance, V::ROTATES_SUMS) {
+                (0, false) => words[$from],
+                (0, true) => words[$from].xor(sums[$from % 5]),
+                (_, false) => words[$from].rotate_left::<$distance>(),
+                (_, true) => words[$from].xor_rotate_left::<$distance>(sums[$from % 5]),
+            }),*];
             a[$first] = b[0].xor_and_not(b[1], b[2]);
             a[$first + 1] = b[1].xor_and_not(b[2], b[3]);
             a[$first + 2] = b[2].xor_and_not(b[3], b[4]);

@@ -1,5 +1,7 @@
 //! SHA-1, FIPS 180-4 (6.1).
 
+#[cfg(target_arch = "aarch64")]
+pub(super) mod arm_sha;
 #[cfg(target_arch = "x86_64")]
 pub(super) mod x86_sha;
 
@@ -51,8 +53,8 @@ impl Compress for Sha1 {
                     feed.stage(t, STAGING);
                 }
                 if t >= 16 {
-                    w[t % 16] = w[(t + 13) % 16].xor(w[(t + 8) % 16]).xor(w[(t + 2) % 16]).xor(w[t % 16]);
-                    w[t % 16] = w[t % 16].rotate_left::<1>();
+                    let sum = w[(t + 13) % 16].xor(w[(t + 8) % 16]).xor(w[(t + 2) % 16]);
+                    w[t % 16] = sum.xor_rotate_left::<1>(w[t % 16]);
                 }
                 let sum = $e.add(V::splat(proof, K[t / 20]).add(w[t % 16])).pin();
                 $e = sum.add($f($b, $c, $d)).add($a.rotate_left::<5>());

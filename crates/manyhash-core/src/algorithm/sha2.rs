@@ -68,6 +68,7 @@ macro_rules! sixteen {
         })*
     };
 }
+#[cfg(target_arch = "x86_64")]
 pub(super) use sixteen;
 
 /// Advances the states by one block. The message schedule is a window of 16 words that a round advances by one.

@@ -1,5 +1,7 @@
 //! SHA-224 and SHA-256, FIPS 180-4 (6.2, 6.3).
 
+#[cfg(target_arch = "aarch64")]
+pub(super) mod arm_sha;
 #[cfg(target_arch = "x86_64")]
 pub(super) mod x86_sha;
 

@@ -1,5 +1,7 @@
 //! SHA-384, SHA-512 and SHA-512/256, FIPS 180-4 (6.4 to 6.7).
 
+#[cfg(target_arch = "aarch64")]
+pub(super) mod arm_sha;
 #[cfg(target_arch = "x86_64")]
 mod x86_general;
 #[cfg(target_arch = "x86_64")]

@@ -2,7 +2,6 @@
 
 use super::entries;
 use super::portable::Portable;
-use crate::vector::Compress;
 
 /// Whether the CPU has every one of these features: at run time where the standard library can tell.
 macro_rules! has {

@@ -13,6 +13,7 @@ impl<V: Vector> Vector for Pair<V> {
     type Word = V::Word;
     type Proof = V::Proof;
     const LANES: usize = 2 * V::LANES;
+    const ROTATES_SUMS: bool = V::ROTATES_SUMS;
 
     #[inline(always)]
     fn splat(proof: V::Proof, word: V::Word) -> Self {
@@ -134,6 +135,10 @@ impl<V: Vector> Vector for Pair<V> {
     #[inline(always)]
     fn xor3(self, a: Self, b: Self) -> Self {
         Pair(self.0.xor3(a.0, b.0), self.1.xor3(a.1, b.1))
+    }
+    #[inline(always)]
+    fn xor_rotate_left<const N: i32>(self, other: Self) -> Self {
+        Pair(self.0.xor_rotate_left::<N>(other.0), self.1.xor_rotate_left::<N>(other.1))
     }
     #[inline(always)]
     fn xor_and_not(self, a: Self, b: Self) -> Self {

@@ -160,7 +160,11 @@ impl<F: Kernels> Plan<F> {
         let mut covers: Vec<Vec<Kernel<F>>> = vec![Vec::new()];
         for lanes in 1..=widest.lanes() {
             let left = |kernel: &Kernel<F>| lanes.saturating_sub(kernel.lanes());
-            let choices = costs.iter().filter(|(kernel, _)| kernel.lanes() <= widest.lanes());
+            // Kernels beside each other, the last of them with lanes to spare, must not reach beyond the last column.
+            let columns =
+                |kernel: &Kernel<F>| kernel.lanes() + covers[left(kernel)].iter().map(Kernel::lanes).sum::<usize>();
+            let choices = costs.iter().filter(|(kernel, _)| columns(kernel) <= MAX_LANES);
+            let choices = choices.filter(|(kernel, _)| kernel.lanes() <= widest.lanes());
             let choices = choices.map(|(kernel, cost)| (cost.saturating_add(least[left(kernel)]), kernel));
             let (cost, kernel) = choices.min_by_key(|(cost, _)| *cost).unwrap_or((Duration::MAX, widest));
             let mut cover = covers[left(kernel)].clone();

@@ -17,6 +17,14 @@ fn check(algorithm: Algorithm, threads: usize, data: &[u8], cuts: &[(usize, usiz
     }
 }
 
+/// Else these tests would test another backend than they were asked to.
+#[test]
+fn the_backend_is_the_one_that_the_environment_names() {
+    let backend = manyhash::backend().expect("a backend of this CPU");
+    let name = std::env::var(manyhash::BACKEND_VARIABLE).unwrap_or_default();
+    assert_eq!(backend.name(), if name.is_empty() { manyhash::Backend::detect().name() } else { &name });
+}
+
 #[test]
 fn one_message_of_every_length() {
     let data = bytes(5 * 128);

@@ -1,13 +1,15 @@
 //! SHA-1 by the x86 SHA extensions.
 
 use super::Sha1;
-use crate::algorithm::x86_sha::{Block, Dedicated, X86Sha};
+use crate::algorithm::dedicated::Dedicated;
+use crate::algorithm::x86_sha::X86Sha;
+use crate::word::Words;
 use core::arch::x86_64::*;
 
 pub(in crate::algorithm) use crate::algorithm::x86_sha::add_kernels;
 
 /// The words a b c d, most significant first, and e in the most significant word.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Working {
     abcd: __m128i,
     e: __m128i,
@@ -34,6 +36,9 @@ fn copy(x: __m128i) -> __m128i {
 // SAFETY, for the intrinsics below: the `X86Sha` at hand proves them.
 #[allow(clippy::undocumented_unsafe_blocks, reason = "the comment above holds for every one of them")]
 impl Dedicated for Sha1 {
+    type Part = __m128i;
+    type StateParts = Words<2>;
+    type BlockParts = Words<4>;
     type Working = Working;
 
     #[inline(always)]
@@ -47,7 +52,7 @@ impl Dedicated for Sha1 {
     }
 
     #[inline(always)]
-    fn compress<const N: usize>(_: X86Sha, working: &mut [Working; N], blocks: &[Block; N]) {
+    fn compress<const N: usize>(_: X86Sha, working: &mut [Working; N], blocks: &[[__m128i; 4]; N]) {
         let mut w = *blocks;
         let before = *working;
         // Four rounds, with function and constant number `$f`; words 16 on from those of the last four groups:

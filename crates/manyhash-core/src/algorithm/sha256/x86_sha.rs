@@ -1,13 +1,15 @@
 //! SHA-256 by the x86 SHA extensions.
 
 use super::{K, Sha256};
-use crate::algorithm::x86_sha::{Block, Dedicated, X86Sha};
+use crate::algorithm::dedicated::Dedicated;
+use crate::algorithm::x86_sha::X86Sha;
+use crate::word::Words;
 use core::arch::x86_64::*;
 
 pub(in crate::algorithm) use crate::algorithm::x86_sha::add_kernels;
 
 /// The words a b e f and c d g h, most significant first.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Working {
     abef: __m128i,
     cdgh: __m128i,
@@ -16,6 +18,9 @@ pub(crate) struct Working {
 // SAFETY, for the intrinsics below: the `X86Sha` at hand proves them.
 #[allow(clippy::undocumented_unsafe_blocks, reason = "the comment above holds for every one of them")]
 impl Dedicated for Sha256 {
+    type Part = __m128i;
+    type StateParts = Words<2>;
+    type BlockParts = Words<4>;
     type Working = Working;
 
     #[inline(always)]
@@ -35,7 +40,7 @@ impl Dedicated for Sha256 {
     }
 
     #[inline(always)]
-    fn compress<const N: usize>(_: X86Sha, working: &mut [Working; N], blocks: &[Block; N]) {
+    fn compress<const N: usize>(_: X86Sha, working: &mut [Working; N], blocks: &[[__m128i; 4]; N]) {
         let mut w = *blocks;
         let before = *working;
         // Four rounds; words 16 on from those of the last four groups: FIPS 180-4, 6.2.2, steps 1 and 3.

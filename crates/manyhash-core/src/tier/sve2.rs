@@ -1,0 +1,75 @@
+//! SVE2, whose registers contain NEON's: the same vectors, of 128 bits, but a rotation is one instruction.
+
+use super::neon::{Operations, distance, has, kernels, shift};
+use super::{Tier, entries};
+use crate::kernel::KernelSet;
+use crate::vector::Compress;
+use crate::word::Word;
+use core::arch::aarch64::*;
+use core::arch::asm;
+use core::mem::transmute;
+
+/// Proof that the CPU has SVE2, and least significant bytes first.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Sve2(());
+
+impl Sve2 {
+    /// # Safety
+    /// The CPU has SVE2, and the operating system saves its registers.
+    #[inline(always)]
+    unsafe fn assume() -> Self {
+        Sve2(())
+    }
+}
+
+impl Tier for Sve2 {
+    fn detect() -> Option<Self> {
+        // SAFETY: as was asked.
+        (cfg!(target_endian = "little") && has!("neon", "sve2")).then(|| unsafe { Sve2::assume() })
+    }
+
+    fn kernels<F: Compress>(self) -> KernelSet<F> {
+        kernels::<Vectors, F, Sve2>(["sve2", "sve2-x2", "sve2-x4"], self)
+    }
+}
+
+entries!(#[target_feature(enable = "neon,sve2")] Vectors having Sve2: Sve2 = Sve2::assume());
+
+impl Operations for Sve2 {
+    const ROTATES_SUMS: bool = true;
+
+    /// Kept apart, since the compiler would make one EOR3 of both, which is for one of the pipes that XAR is for too.
+    #[inline(always)]
+    fn xor3(a: uint64x2_t, b: uint64x2_t, c: uint64x2_t) -> uint64x2_t {
+        // SAFETY: who has registers has NEON; no instruction, no memory, no flags.
+        unsafe {
+            let mut late = veorq_u64(b, c);
+            asm!("/* {0:v} */", inout(vreg) late, options(pure, nomem, nostack, preserves_flags));
+            veorq_u64(a, late)
+        }
+    }
+
+    /// `!b ^ (c & !a)`, of which the compiler makes a BCAX: one operation after what is ready last.
+    #[inline(always)]
+    fn or_not_xor(a: uint64x2_t, b: uint64x2_t, c: uint64x2_t) -> uint64x2_t {
+        // SAFETY: who has registers has NEON; no instruction, no memory, no flags.
+        unsafe {
+            let mut inverse = transmute::<uint32x4_t, uint64x2_t>(vmvnq_u32(transmute::<uint64x2_t, _>(b)));
+            asm!("/* {0:v} */", inout(vreg) inverse, options(pure, nomem, nostack, preserves_flags));
+            veorq_u64(inverse, vbicq_u64(c, a))
+        }
+    }
+
+    /// Of two shifts and an `or` the compiler makes one XAR, SVE2's exclusive or and rotation.
+    #[inline(always)]
+    fn rotate<W: Word, const N: i32, const LEFT: bool>(x: uint64x2_t) -> uint64x2_t {
+        // SAFETY: who has registers has NEON.
+        unsafe {
+            if const { W::BYTES == 4 && distance::<W>(N, LEFT) == 16 } {
+                return transmute::<uint16x8_t, _>(vrev32q_u16(transmute::<uint64x2_t, _>(x)));
+            }
+            let left = shift!(W, x, 8 * W::BYTES as i32 - distance::<W>(N, LEFT));
+            vorrq_u64(left, shift!(W, x, -distance::<W>(N, LEFT)))
+        }
+    }
+}
