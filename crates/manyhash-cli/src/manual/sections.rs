@@ -30,7 +30,7 @@ const FOUND: &[Row] = &[
 
 const BACKEND: Row = (
     "MANYHASH_BACKEND",
-    "The vectors to hash with, in place of the best ones that the processor has: avx512, avx2, sse2, neon or portable.",
+    "The vectors to hash with, in place of the best ones that the processor has: avx512, avx2 or sse2 on x86-64, sve2 or neon on Arm, or portable.",
 );
 const CACHE: Row =
     ("XDG_CACHE_HOME", "Where the digest cache is, in manyhash/digests; without it, in .cache of the home directory.");
