@@ -7,16 +7,17 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-source scripts/arm.sh
+target=aarch64-unknown-linux-gnu
+source scripts/cross.sh
 
 if [[ -z ${LLVM_MCA:-} ]]; then
-    [[ -x $arm_debian/usr/lib/llvm-22/bin/llvm-mca ]] || unpack llvm-22 libllvm22
-    LLVM_MCA=$arm_debian/usr/lib/llvm-22/bin/llvm-mca
+    [[ -x $debian/usr/lib/llvm-22/bin/llvm-mca ]] || unpack llvm-22 libllvm22
+    LLVM_MCA=$debian/usr/lib/llvm-22/bin/llvm-mca
 fi
-cargo rustc --quiet --locked --release -p manyhash-core --target $arm_target -- \
+# The compiler leaves the assembly of builds before.
+cargo clean --quiet --release -p manyhash-core --target $target
+cargo rustc --quiet --locked --release -p manyhash-core --target $target -- \
     --emit asm -C symbol-mangling-version=v0 -C debuginfo=0
-assembly=$CARGO_TARGET_DIR/$arm_target/release/deps
-# One of the newest build: the compiler leaves those of others.
+assembly=$CARGO_TARGET_DIR/$target/release/deps
 "${RUSTC:-rustc}" --version
-find "$assembly" -name 'manyhash_core-*.s' -newer scripts/arm-cycles.sh -exec cat {} + |
-    debian scripts/arm-cycles.py --llvm-mca "$LLVM_MCA"
+cat "$assembly"/manyhash_core-*.s | unpacked scripts/arm-cycles.py --llvm-mca "$LLVM_MCA"

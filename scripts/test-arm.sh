@@ -8,10 +8,11 @@ if [[ $(uname -m) != x86_64 ]]; then
     echo "scripts/test-arm.sh: the host is no x86-64; scripts/test.sh tests what it has" >&2
     exit 1
 fi
-source scripts/arm.sh
+target=aarch64-unknown-linux-gnu
+source scripts/cross.sh
 
-core=(cargo test --quiet --locked -p manyhash-core --target $arm_target)
-library=(cargo test --quiet --locked -p manyhash --features digest --target $arm_target)
+core=(cargo test --quiet --locked -p manyhash-core --target $target)
+library=(cargo test --quiet --locked -p manyhash --features digest --target $target)
 # A test that runs its own program again would run it on the host.
 again=(--skip no_threads::)
 

@@ -62,7 +62,7 @@ impl Neon {
     /// # Safety
     /// The CPU has NEON.
     #[inline(always)]
-    unsafe fn assume() -> Self {
+    pub(super) unsafe fn assume() -> Self {
         Neon(())
     }
 }
@@ -74,18 +74,20 @@ impl Tier for Neon {
     }
 
     fn kernels<F: Compress>(self) -> KernelSet<F> {
-        kernels::<Vectors, F, Neon>(["neon", "neon-x2", "neon-x4"], self)
+        let mut set = KernelSet::default();
+        set.add(kernel::<portable::Vectors, F, One<F::Word>>("scalar", Portable));
+        add_kernels::<Vectors, F, Neon>(["neon", "neon-x2", "neon-x4"], self, &mut set);
+        set
     }
 }
 
-/// The kernels of one, two and four registers, by these names. Of the many registers there are, an algorithm of short rounds
+/// Adds the kernels of one, two and four registers, by these names. Of the many registers there are, an algorithm of short rounds
 /// fills four times as many as it has words; a word of 64 bits leaves no more than two lanes in one.
-pub(super) fn kernels<E: Entries<Having = P, Proof = P>, F: Compress, P: Operations>(
+pub(super) fn add_kernels<E: Entries<Having = P, Proof = P>, F: Compress, P: Operations>(
     [one, two, four]: [&'static str; 3],
     proof: P,
-) -> KernelSet<F> {
-    let mut set = KernelSet::default();
-    set.add(kernel::<portable::Vectors, F, One<F::Word>>("scalar", Portable));
+    set: &mut KernelSet<F>,
+) {
     set.add_both(both::<E, F, Q<F::Word, P>>(one, proof));
     if const { <F::Word as Word>::BYTES == 4 } {
         set.add_both(both::<E, F, Pair<Q<F::Word, P>>>(two, proof));
@@ -93,7 +95,6 @@ pub(super) fn kernels<E: Entries<Having = P, Proof = P>, F: Compress, P: Operati
     if F::SHORT_ROUNDS {
         set.add_both(both::<E, F, Pair<Pair<Q<F::Word, P>>>>(four, proof));
     }
-    set
 }
 
 entries!(#[target_feature(enable = "neon")] Vectors having Neon: Neon = Neon::assume());

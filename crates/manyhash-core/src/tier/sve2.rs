@@ -1,6 +1,6 @@
 //! SVE2, whose registers contain NEON's: the same vectors, of 128 bits, but a rotation is one instruction.
 
-use super::neon::{Operations, distance, has, kernels, shift};
+use super::neon::{Neon, Operations, add_kernels, distance, has, shift};
 use super::{Tier, entries};
 use crate::kernel::KernelSet;
 use crate::vector::Compress;
@@ -20,6 +20,11 @@ impl Sve2 {
     unsafe fn assume() -> Self {
         Sve2(())
     }
+
+    fn neon(self) -> Neon {
+        // SAFETY: it is part of SVE2, and was asked for.
+        unsafe { Neon::assume() }
+    }
 }
 
 impl Tier for Sve2 {
@@ -28,8 +33,11 @@ impl Tier for Sve2 {
         (cfg!(target_endian = "little") && has!("neon", "sve2")).then(|| unsafe { Sve2::assume() })
     }
 
+    /// Those of NEON too: where there are few rotations, or one pipe for them, they can be the faster ones.
     fn kernels<F: Compress>(self) -> KernelSet<F> {
-        kernels::<Vectors, F, Sve2>(["sve2", "sve2-x2", "sve2-x4"], self)
+        let mut set = self.neon().kernels();
+        add_kernels::<Vectors, F, Sve2>(["sve2", "sve2-x2", "sve2-x4"], self, &mut set);
+        set
     }
 }
 
@@ -38,25 +46,26 @@ entries!(#[target_feature(enable = "neon,sve2")] Vectors having Sve2: Sve2 = Sve
 impl Operations for Sve2 {
     const ROTATES_SUMS: bool = true;
 
-    /// Kept apart, since the compiler would make one EOR3 of both, which is for one of the pipes that XAR is for too.
+    // Kept apart, since the compiler would make one EOR3 or BCAX of both operations. Where only one of a CPU's pipes takes
+    // these it takes XAR too, and has enough to do.
     #[inline(always)]
     fn xor3(a: uint64x2_t, b: uint64x2_t, c: uint64x2_t) -> uint64x2_t {
-        // SAFETY: who has registers has NEON; no instruction, no memory, no flags.
-        unsafe {
-            let mut late = veorq_u64(b, c);
-            asm!("/* {0:v} */", inout(vreg) late, options(pure, nomem, nostack, preserves_flags));
-            veorq_u64(a, late)
-        }
+        // SAFETY: who has registers has NEON.
+        unsafe { veorq_u64(a, opaque(veorq_u64(b, c))) }
+    }
+    #[inline(always)]
+    fn xor_and_not(a: uint64x2_t, b: uint64x2_t, c: uint64x2_t) -> uint64x2_t {
+        // SAFETY: who has registers has NEON.
+        unsafe { veorq_u64(a, opaque(vbicq_u64(c, b))) }
     }
 
     /// `!b ^ (c & !a)`, of which the compiler makes a BCAX: one operation after what is ready last.
     #[inline(always)]
     fn or_not_xor(a: uint64x2_t, b: uint64x2_t, c: uint64x2_t) -> uint64x2_t {
-        // SAFETY: who has registers has NEON; no instruction, no memory, no flags.
+        // SAFETY: who has registers has NEON.
         unsafe {
-            let mut inverse = transmute::<uint32x4_t, uint64x2_t>(vmvnq_u32(transmute::<uint64x2_t, _>(b)));
-            asm!("/* {0:v} */", inout(vreg) inverse, options(pure, nomem, nostack, preserves_flags));
-            veorq_u64(inverse, vbicq_u64(c, a))
+            let inverse = transmute::<uint32x4_t, uint64x2_t>(vmvnq_u32(transmute::<uint64x2_t, _>(b)));
+            veorq_u64(opaque(inverse), vbicq_u64(c, a))
         }
     }
 
@@ -72,4 +81,12 @@ impl Operations for Sve2 {
             vorrq_u64(left, shift!(W, x, -distance::<W>(N, LEFT)))
         }
     }
+}
+
+/// The same value, where the compiler cannot see how it came to be.
+#[inline(always)]
+fn opaque(mut x: uint64x2_t) -> uint64x2_t {
+    // SAFETY: no instruction, no memory, no flags.
+    unsafe { asm!("/* {0:v} */", inout(vreg) x, options(pure, nomem, nostack, preserves_flags)) };
+    x
 }

@@ -1,0 +1,68 @@
+# What builds programs for another CPU's Linux and runs them here, for scripts that source this after they set `target`:
+# Rust's standard library for that target, a linker, an emulator. Installs what is missing from Debian's packages, where
+# there are such.
+
+case $target in
+    aarch64-unknown-linux-gnu) cpu=aarch64 architecture=arm64 ;;
+    s390x-unknown-linux-gnu) cpu=s390x architecture=s390x ;;
+    *) echo "scripts/cross.sh: $target: not among the targets it knows" >&2 && exit 1 ;;
+esac
+
+packages=()
+command -v "qemu-$cpu" >/dev/null || packages+=(qemu-user)
+command -v "$cpu-linux-gnu-gcc" >/dev/null || packages+=("gcc-$cpu-linux-gnu" "libc6-dev-$architecture-cross")
+if [[ ${#packages[@]} -gt 0 ]]; then
+    apt-get update -qq
+    apt-get install -y -qq --no-install-recommends "${packages[@]}" >/dev/null
+fi
+
+# Unpacks Debian's package of the first name to $debian, and what it depends on as far as the pattern matches, and any others
+# that are named. Nothing is installed, and no other version of anything replaced.
+debian=${CARGO_TARGET_DIR:-target}/debian
+mkdir -p "$debian"
+debian=$(cd "$debian" && pwd)
+unpack() (
+    package=$1 pattern=$2
+    shift 2
+    mkdir -p "$debian"/apt/{lists/partial,cache/archives/partial}
+    export APT_CONFIG=$debian/apt/apt.conf
+    cat >"$APT_CONFIG" <<EOF
+APT::Architectures { "amd64"; "$architecture"; };
+Dir::State::Lists "$debian/apt/lists";
+Dir::Cache "$debian/apt/cache";
+APT::Sandbox::User "root";
+EOF
+    apt-get update -qq
+    needed=$(apt-cache depends --recurse --important "$package" | grep -xE "$pattern")
+    cd "$debian/apt"
+    # shellcheck disable=SC2086 # words
+    apt-get download -qq "$package" $needed "$@"
+    for file in *.deb; do dpkg -x "$file" "$debian"; done
+    rm -f -- *.deb
+)
+
+# A program of Debian's that was unpacked, with the libraries that were.
+unpacked() {
+    LD_LIBRARY_PATH=$debian/usr/lib/x86_64-linux-gnu "$@"
+}
+
+if [[ ! -d $(rustc --print target-libdir --target "$target") ]]; then
+    if ! command -v apt-get >/dev/null; then
+        echo "Rust's standard library for $target is missing: rustup target add $target" >&2
+        exit 1
+    fi
+    # A compiler with a standard library for each of its targets, which rustup's may lack where it cannot be reached.
+    if [[ ! -d $debian/usr/lib/rustlib/$target ]]; then
+        unpack rustc-web 'libstd-rust-web-dev|libstd-rust-web-[0-9.]+|libllvm[0-9]+' "libstd-rust-web-dev:$architecture"
+        printf '#!/bin/sh\nLD_LIBRARY_PATH=%q exec %q "$@"\n' \
+            "$debian/usr/lib/x86_64-linux-gnu" "$debian/usr/bin/rustc" >"$debian/rustc"
+        chmod +x "$debian/rustc"
+    fi
+    export RUSTC=$debian/rustc
+fi
+variable=CARGO_TARGET_$(tr a-z- A-Z_ <<<"$target")
+export "${variable}_LINKER=$cpu-linux-gnu-gcc"
+# QEMU_CPU says which CPU is emulated.
+export "${variable}_RUNNER=qemu-$cpu -L /usr/$cpu-linux-gnu"
+# Apart from the host's own, which another compiler builds.
+export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-target}/cross
