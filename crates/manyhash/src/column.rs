@@ -23,6 +23,7 @@ pub struct Column<'a> {
 
 /// How digests are written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum Encoding {
     /// Their bytes.
     Binary,

@@ -26,22 +26,23 @@ pub(crate) struct Expression {
 impl Expression {
     /// The type of the digests of a column of this one.
     pub(crate) fn output_type(self, input: &DataType) -> Result<DataType, String> {
-        match (input, self.encoding) {
-            (DataType::Utf8View | DataType::BinaryView | DataType::Null, Encoding::Binary) => Ok(DataType::BinaryView),
-            (DataType::Utf8View | DataType::BinaryView | DataType::Null, Encoding::Hex) => Ok(DataType::Utf8View),
-            (DataType::Dictionary(..), _) => Err(refusal("Categorical or Enum")),
-            (other, _) => Err(refusal(&other.to_string())),
+        match input {
+            DataType::Utf8View | DataType::BinaryView | DataType::Null if self.is_hex() => Ok(DataType::Utf8View),
+            DataType::Utf8View | DataType::BinaryView | DataType::Null => Ok(DataType::BinaryView),
+            DataType::Dictionary(..) => Err(refusal("Categorical or Enum")),
+            other => Err(refusal(&other.to_string())),
         }
     }
 
     /// The digests of an array of a type that [`output_type`](Self::output_type) takes.
     pub(crate) fn digest(self, array: &ArrayRef, key: Option<&[u8]>) -> Result<ArrayRef, String> {
-        let output = match self.encoding {
-            Encoding::Binary => Output::BinaryView,
-            Encoding::Hex => Output::Utf8View,
-        };
+        let output = if self.is_hex() { Output::Utf8View } else { Output::BinaryView };
         let batch = rows::batch(self.algorithm, key).threads(self.threads(array));
         digest_array(&batch, array, output).map_err(|error| error.to_string())
+    }
+
+    fn is_hex(self) -> bool {
+        self.encoding == Encoding::Hex
     }
 
     /// Threads for rows, if not one for every core.

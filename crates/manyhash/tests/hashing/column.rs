@@ -8,10 +8,10 @@ use std::num::NonZeroUsize;
 /// What a column should come to.
 fn due(algorithm: Algorithm, rows: &[Option<&[u8]>], encoding: Encoding) -> Vec<u8> {
     let width = encoding.width(algorithm);
-    let digest = |row: &Option<&[u8]>| match (row, encoding) {
-        (None, _) => vec![0; width],
-        (Some(row), Encoding::Binary) => reference(algorithm, row).as_bytes().to_vec(),
-        (Some(row), Encoding::Hex) => reference(algorithm, row).to_hex().into_bytes(),
+    let digest = |row: &Option<&[u8]>| match row {
+        None => vec![0; width],
+        Some(row) if encoding == Encoding::Hex => reference(algorithm, row).to_hex().into_bytes(),
+        Some(row) => reference(algorithm, row).as_bytes().to_vec(),
     };
     rows.iter().flat_map(digest).collect()
 }
