@@ -168,7 +168,7 @@ impl Batch {
         digests
     }
 
-    /// Does the same as [`digest_many`](Self::digest_many), into the caller's slice: digest `i` is that of message `i`.
+    /// Hashes like [`digest_many`](Self::digest_many), but into the caller's slice: digest `i` is that of message `i`.
     ///
     /// # Errors
     /// Returns an error, and writes nothing, if the slices differ in length.
@@ -200,7 +200,7 @@ impl Batch {
         digests
     }
 
-    /// Does the same as [`digest_many_packed`](Self::digest_many_packed), into the caller's bytes. Digest `i` starts at
+    /// Hashes like [`digest_many_packed`](Self::digest_many_packed), but into the caller's bytes. Digest `i` starts at
     /// byte `i * n`, where `n` is [`Algorithm::digest_bytes`].
     ///
     /// # Errors

@@ -272,7 +272,7 @@ impl Batch {
         digests
     }
 
-    /// Does the same as [`digest_column`](Self::digest_column), into the caller's bytes. The digest of row `i` starts
+    /// Hashes like [`digest_column`](Self::digest_column), but into the caller's bytes. The digest of row `i` starts
     /// at byte `i * n`, where `n` is [`Encoding::width`].
     ///
     /// # Errors
