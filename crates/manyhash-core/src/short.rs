@@ -205,7 +205,7 @@ impl<F: Family> ShortKernel<F> {
     pub fn iterate(&self, chains: &mut Chains<F>, bytes: usize, iterations: u32) {
         let most = (F::STATE_WORDS * F::Word::BYTES).min(MAX_DIGEST_BYTES);
         assert!((1..=most).contains(&bytes), "a tag has at least a byte, and no more than a digest");
-        // SAFETY: as many bytes as a digest has at the most; a `ShortKernel` only exists where the CPU has its
+        // SAFETY: as many bytes as a digest has at most; a `ShortKernel` only exists where the CPU has its
         // instructions.
         unsafe { (self.iterate)(chains, bytes, iterations) }
     }
@@ -263,7 +263,7 @@ pub(crate) unsafe fn iterate<F: Compress, V: Vector<Word = F::Word>>(
     }
 }
 
-/// Words of a block in whole lines at the most: three lines of 8 words.
+/// Maximum number of words of a block in whole lines: three lines of 8 words.
 const MAX_LINE_WORDS: usize = 24;
 
 /// Hashes messages in the lanes of one vector; compiled into each entry of [`crate::tier`].

@@ -104,12 +104,12 @@ impl Engine {
     /// Hashes a message with one algorithm or several.
     ///
     /// The bytes are handed over, not copied. This call submits the message, so the future may be polled late or not at
-    /// all. If the engine's memory is used up, the message waits in line for it. The exceptions are messages that the
-    /// polling thread had better hash itself, which wait to be polled: those of a few KiB and, while the engine has
-    /// nothing else, those that take less than 2 ms.
+    /// all. If the engine's memory is used up, the message waits in line for it. The exceptions are messages that are
+    /// better hashed by the thread that polls, and wait for that: those of a few KiB and, while the engine has nothing
+    /// else, those that take less than 2 ms.
     ///
-    /// This call takes the length of the buffer, and its bytes are read later, when they are hashed. If the length has
-    /// changed by then, the result is [`JobError::Changed`].
+    /// This call asks the buffer for its length, and hashing asks it for its bytes. If the length has changed in
+    /// between, the result is [`JobError::Changed`].
     ///
     /// A task may call this in a loop: after every quarter of a millisecond of hashing, the future yields to the other
     /// tasks on its thread.
@@ -271,8 +271,7 @@ impl Engine {
         parts
     }
 
-    /// Starts a message that arrives in chunks. It takes a slot with the first chunk that its caller does not hash
-    /// itself.
+    /// Starts a message that arrives in chunks. It takes a slot with the first chunk that is not hashed by its caller.
     pub fn stream<A: Algorithms>(&self, algorithms: A) -> HashStream<A> {
         HashStream::new(self.handle.0.clone(), algorithms)
     }
@@ -338,7 +337,7 @@ pub struct Builder {
     name: String,
 }
 
-/// Threads at the most, whatever is asked for.
+/// The maximum number of threads, whatever is asked for.
 const MAX_THREADS: usize = 1024;
 
 impl Default for Builder {
@@ -357,8 +356,9 @@ impl Builder {
 
     /// Sets how many bytes all callers together may have handed over and not yet hashed. The default is 256 MiB.
     ///
-    /// Callers wait while the memory is used up. A message or chunk larger than the maximum is admitted when there is
-    /// no other. A message that its caller hashes itself and has not polled yet is not handed over and does not count.
+    /// Callers wait while the memory is used up. A message or chunk larger than this is admitted when there is no
+    /// other. A message that is better hashed by its caller, and was not polled yet, is not handed over and does not
+    /// count.
     #[must_use]
     pub fn memory(mut self, bytes: usize) -> Self {
         self.memory = bytes;
