@@ -8,38 +8,40 @@ use arrow_buffer::Buffer;
 use arrow_schema::{ArrowError, DataType};
 use manyhash::{Column, ColumnError, Offset, OutputLengthError};
 
-/// Why an array has no digests.
+/// Why an array cannot be hashed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ArrayError {
-    /// Its values are not bytes.
+    /// The array's values are not bytes.
     #[error("cannot hash a column of type {0}; cast it to binary or utf8")]
     Type(DataType),
-    /// It is a struct with null rows, which its only field knows nothing of.
-    #[error("a table's rows cannot be null; select its column")]
+    /// The array is a struct with null rows. Its only field does not have these nulls.
+    #[error("cannot hash a table with null rows; select its column")]
     NullRows,
-    /// A row is outside the values. Arrow checks an array for that unless it is told not to.
+    /// The array breaks Arrow's rules, such as with a row outside the values. Arrow checks this unless told not to.
     #[error(transparent)]
     Column(#[from] ColumnError),
-    /// There is not enough memory for the digests of so many rows.
+    /// There is not enough memory for the digests.
     #[error("not enough memory for the digests of {rows} rows")]
     Memory {
-        /// Rows of the array.
+        /// Number of rows in the array.
         rows: usize,
     },
-    /// The output has no room for exactly one digest a row.
+    /// The output does not have room for exactly one digest per row.
     #[error(transparent)]
     Output(#[from] OutputLengthError),
-    /// Arrow's own error: of the chunk that was to be hashed, or of the array of digests.
+    /// Arrow's own error, from the chunk to be hashed or from making the array of digests.
     #[error(transparent)]
     Arrow(#[from] ArrowError),
 }
 
-/// Checks that rows of a type can be hashed: of `Binary` and `Utf8`, their large and view forms, `FixedSizeBinary`, and
-/// `Null`; and of a struct with one field of such a type.
+/// Checks that arrays of a type can be hashed.
+///
+/// These are `Binary` and `Utf8`, their large and view forms, `FixedSizeBinary`, `Null`, and a struct with one field of
+/// such a type.
 ///
 /// # Errors
-/// [`ArrayError::Type`] if they cannot.
+/// Returns [`ArrayError::Type`] if the type cannot be hashed.
 pub fn check_type(data_type: &DataType) -> Result<(), ArrayError> {
     use DataType::*;
     match data_type {
@@ -59,10 +61,11 @@ pub(crate) fn rows_of(array: &dyn Array) -> Result<&dyn Array, ArrayError> {
     }
 }
 
-/// Lends an array to `f` as a [`Column`], for whatever takes one. No value is copied.
+/// Calls `f` with an array as a [`Column`]. No value is copied.
 ///
 /// # Errors
-/// If rows of its type cannot be hashed, as by [`check_type`], or it breaks Arrow's rules.
+/// Returns an error if [`check_type`] rejects the array's type, if a struct has null rows, or if the array breaks
+/// Arrow's rules.
 pub fn with_column<R>(array: &dyn Array, f: impl FnOnce(&Column) -> R) -> Result<R, ArrayError> {
     let array = rows_of(array)?;
     let f = |column: Column| match array.nulls() {

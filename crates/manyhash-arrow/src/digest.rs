@@ -9,9 +9,9 @@ use arrow_buffer::Buffer;
 use arrow_schema::{ArrowError, DataType};
 use manyhash::Batch;
 
-/// The digests of an array's rows, in their order: an array of as many rows, null where they are.
+/// Hashes the rows of an array, and returns their digests in order, as an array. Null rows stay null.
 ///
-/// A struct with one field counts as that field.
+/// A struct with one field is hashed as that field.
 ///
 /// ```
 /// use arrow_array::{Array, BinaryArray, cast::AsArray};
@@ -26,7 +26,8 @@ use manyhash::Batch;
 /// ```
 ///
 /// # Errors
-/// If rows of its type cannot be hashed, as by [`check_type`], the array breaks Arrow's rules, or memory is short.
+/// Returns an error if [`check_type`] rejects the array's type, if a struct has null rows, if the array breaks Arrow's
+/// rules, or if there is not enough memory.
 pub fn digest_array(batch: &Batch, array: &dyn Array, output: Output) -> Result<ArrayRef, ArrayError> {
     match digest(batch, array, output)? {
         Hashed::Array(array) => Ok(array),
@@ -37,21 +38,22 @@ pub fn digest_array(batch: &Batch, array: &dyn Array, output: Output) -> Result<
     }
 }
 
-/// Arrays of digests, of one type.
+/// Arrays of digests, all of one type.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Chunks {
-    /// The type, also if there are no arrays.
+    /// The type, which is known even if there are no arrays.
     pub data_type: DataType,
-    /// An array for each that was hashed, of as many rows.
+    /// An array for each array that was hashed, with as many rows.
     pub arrays: Vec<ArrayRef>,
 }
 
-/// The digests of a column that comes in arrays of one type, as [`digest_array`] gives them: arrays of one type, so that one
-/// that is too long for 32-bit offsets gives all of them 64-bit offsets.
+/// Hashes a column that comes in several arrays of one type, each as [`digest_array`] does.
+///
+/// The arrays of digests have one type: if one is too long for 32-bit offsets, all have 64-bit offsets.
 ///
 /// # Errors
-/// As [`digest_array`], and the first error that `arrays` gives.
+/// Returns the errors of [`digest_array`], or the first error that `arrays` yields.
 pub fn digest_chunks(
     batch: &Batch,
     arrays: impl IntoIterator<Item = Result<ArrayRef, ArrowError>>,

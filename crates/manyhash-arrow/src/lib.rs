@@ -1,8 +1,8 @@
-//! Arrow arrays of messages to Arrow arrays of digests.
+//! Hashes Arrow arrays of messages into Arrow arrays of digests.
 //!
-//! The values of an input array are borrowed: [`with_column`] lends its buffers to the library as a [`manyhash::Column`].
-//! Digests are written side by side into one buffer an array, which becomes the values of an output array of the type that
-//! [`Output`] names. [`digest_array`] does both for one array, [`digest_chunks`] for the chunks of one column.
+//! [`digest_array`] hashes one array, [`digest_chunks`] the chunks of one column. Values are not copied:
+//! [`with_column`] lends an array's buffers to the library as a [`manyhash::Column`]. Digests are written side by side
+//! into one buffer per array, which becomes the values of an array of the type chosen by [`Output`].
 
 mod column;
 mod digest;

@@ -1,4 +1,4 @@
-//! Arrays whose values are digests that stand side by side.
+//! Arrays with digests side by side as their values.
 
 use crate::ArrayError;
 use arrow_array::cast::AsArray;
@@ -10,7 +10,7 @@ use arrow_schema::DataType;
 use manyhash::{Algorithm, Encoding};
 use std::sync::Arc;
 
-/// The type of the arrays that digests come as: bytes, or lower-case hexadecimal digits, two a byte.
+/// The type of the arrays of digests: bytes, or lower-case hexadecimal digits, two per byte.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Output {
@@ -27,7 +27,7 @@ pub enum Output {
 }
 
 impl Output {
-    /// Whether digests are bytes or digits.
+    /// Returns whether digests are written as bytes or as digits.
     pub fn encoding(self) -> Encoding {
         match self {
             Output::FixedSizeBinary | Output::Binary | Output::BinaryView => Encoding::Binary,
@@ -78,11 +78,16 @@ impl Digests {
     }
 }
 
-/// Digests in another type that they can be in, without a copy of them: of `FixedSizeBinary`, in `Binary`, `LargeBinary` or
-/// `BinaryView`; of `Utf8`, in `LargeUtf8` or `Utf8View`; of `LargeUtf8`, in `Utf8View`. None in any other, or if `Binary`
-/// has no room for them.
+/// Converts digests to another type without copying them. This serves consumers that request a type through Arrow's C
+/// interface.
 ///
-/// It answers whoever requests a type by Arrow's C interface.
+/// | from | to |
+/// | --- | --- |
+/// | `FixedSizeBinary` | `Binary`, `LargeBinary`, `BinaryView` |
+/// | `Utf8` | `LargeUtf8`, `Utf8View` |
+/// | `LargeUtf8` | `Utf8View` |
+///
+/// Returns `None` for any other pair of different types, or if the digests are too long for the offsets of `Binary`.
 pub fn in_type(digests: &ArrayRef, data_type: &DataType) -> Option<ArrayRef> {
     use DataType::*;
     match (digests.data_type(), data_type) {

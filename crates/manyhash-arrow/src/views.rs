@@ -21,7 +21,7 @@ const ROWS_ALONE: usize = 8 << 10;
 /// The same of all threads together.
 const ROWS: usize = 256 << 10;
 
-/// Bytes in a buffer at the most: Arrow's offsets are signed.
+/// Maximum number of bytes in a buffer: Arrow's offsets are signed.
 const BUFFER: usize = i32::MAX as usize;
 
 /// The digests of an array of a type that can be hashed.

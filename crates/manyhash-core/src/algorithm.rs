@@ -1,8 +1,8 @@
-//! Algorithms: compression functions written once over a trait for vectors, and the table of the digests that standards
-//! make of them.
+//! Compression functions written once over a vector trait, and the table of the algorithms that standards define with
+//! them.
 //!
-//! A new algorithm of a known shape is its file, a line in each of the two tables below, and its vectors: names, parsing,
-//! start values, typed hashers, plans and the bindings' names follow.
+//! A new algorithm of a known shape takes a file, a line in each of the two tables below, and its test vectors. Names,
+//! parsing, initial states, typed hashers, plans and the bindings' names follow.
 
 #[cfg(target_arch = "aarch64")]
 mod arm_sha;
@@ -40,8 +40,8 @@ use crate::word::Word;
 
 /// `algorithms!(then args)`: `then! { args ... }` with the table of algorithms.
 ///
-/// Each is a name as a type and as a function, its family, the bytes of its digest, its initial state, its names, and what it
-/// is.
+/// Each is a name as a type and as a function, its family, the bytes of its digest, its initial state, its names, and
+/// what it is.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! algorithms {
@@ -49,9 +49,9 @@ macro_rules! algorithms {
         $then! {
             $($arguments)*
             Md5 md5: Md5, 16, md5::INITIAL, ["md5", "md-5"],
-                "MD5, RFC 1321. Broken for signatures; fixed in S3's ETag and many manifests.";
+                "MD5, RFC 1321. Broken for signatures; prescribed by S3's ETag and many manifests.";
             Sha1 sha1: Sha1, 20, sha1::INITIAL, ["sha1", "sha-1"],
-                "SHA-1, FIPS 180-4. Broken for signatures; fixed in Git and BitTorrent.";
+                "SHA-1, FIPS 180-4. Broken for signatures; prescribed by Git and BitTorrent.";
             Sha224 sha224: Sha256, 28, sha256::INITIAL_224, ["sha224", "sha-224", "sha2-224"], "SHA-224, FIPS 180-4.";
             Sha256 sha256: Sha256, 32, sha256::INITIAL_256, ["sha256", "sha-256", "sha2-256"], "SHA-256, FIPS 180-4.";
             Sha384 sha384: Sha512, 48, sha512::INITIAL_384, ["sha384", "sha-384", "sha2-384"], "SHA-384, FIPS 180-4.";
@@ -64,16 +64,16 @@ macro_rules! algorithms {
             Sha3_384 sha3_384: Sha3_384, 48, keccak::INITIAL, ["sha3-384", "sha3_384"], "SHA3-384, FIPS 202.";
             Sha3_512 sha3_512: Sha3_512, 64, keccak::INITIAL, ["sha3-512", "sha3_512"], "SHA3-512, FIPS 202.";
             Keccak256 keccak256: Keccak256, 32, keccak::INITIAL, ["keccak256", "keccak-256"],
-                "Keccak-256 as Ethereum has it: SHA3-256 with the padding of Keccak's submission to NIST.";
+                "Keccak-256 as used by Ethereum: SHA3-256 with the padding of Keccak's submission to NIST.";
             Sm3 sm3: Sm3, 32, sm3::INITIAL, ["sm3"], "SM3, GB/T 32905-2016.";
             Ripemd160 ripemd160: Ripemd160, 20, ripemd160::INITIAL, ["ripemd160", "rmd160", "ripemd-160"],
-                "RIPEMD-160, ISO/IEC 10118-3. Fixed in Bitcoin's addresses.";
+                "RIPEMD-160, ISO/IEC 10118-3. Prescribed by Bitcoin's addresses.";
         }
     };
 }
 
-/// `families!(then args)`: `then! { args ... }` with the names of all families, and the files of kernels by instructions of
-/// their own.
+/// `families!(then args)`: `then! { args ... }` with the names of all families, and the files of kernels with dedicated
+/// instructions.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! families {
@@ -95,9 +95,9 @@ macro_rules! families {
     };
 }
 
-/// A family that there are kernels for.
+/// A family with kernels.
 pub trait Kernels: Family {
-    /// The kernels that `backend` has for it, and those of instructions that are its own.
+    /// Returns the kernels that `backend` has for the family, including those with the family's dedicated instructions.
     fn kernels(backend: Backend) -> KernelSet<Self>;
 }
 
@@ -117,7 +117,7 @@ macro_rules! define_families {
             }
         )*
 
-        /// An algorithm's family, with the state that a message starts from.
+        /// An algorithm's family, with its initial state.
         #[derive(Clone, Copy, Debug)]
         pub enum Start {
             $(
@@ -135,7 +135,7 @@ macro_rules! define_algorithms {
         $name:ident $function:ident: $family:ident, $bytes:literal, $module:ident::$start:ident, [$($spelling:literal),*],
             $about:literal;
     )*) => {
-        /// A hash algorithm by its name.
+        /// A hash algorithm.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
         #[non_exhaustive]
         pub enum Algorithm {
@@ -153,35 +153,35 @@ macro_rules! define_algorithms {
                 }
             }
 
-            /// The name as an identifier, as Python's hashlib spells it: `sha256`, `sha512_256`.
+            /// Returns the name as an identifier, as Python's hashlib spells it: `sha256`, `sha512_256`.
             pub const fn identifier(self) -> &'static str {
                 match self {
                     $(Self::$name => stringify!($function),)*
                 }
             }
 
-            /// Bytes in a digest.
+            /// Returns the number of bytes in a digest.
             pub const fn digest_bytes(self) -> usize {
                 match self {
                     $(Self::$name => $bytes,)*
                 }
             }
 
-            /// Bytes in a block.
+            /// Returns the number of bytes in a block.
             pub const fn block_bytes(self) -> usize {
                 match self {
                     $(Self::$name => <$family as Family>::BLOCK_BYTES,)*
                 }
             }
 
-            /// Whether a digest leaves out some of what [`Family::digest`] writes.
+            /// Returns whether a digest is shorter than the family's state.
             pub const fn is_truncated(self) -> bool {
                 match self {
                     $(Self::$name => $bytes < <$family as Family>::STATE_WORDS * <<$family as Family>::Word as Word>::BYTES,)*
                 }
             }
 
-            /// The family and the initial state.
+            /// Returns the family and the initial state.
             pub const fn start(self) -> Start {
                 match self {
                     $(Self::$name => Start::$family(&$module::$start),)*
@@ -194,7 +194,7 @@ macro_rules! define_algorithms {
 algorithms!(define_algorithms);
 
 impl Algorithm {
-    /// The name, as coreutils and OpenSSL spell it: `sha256`, `sha512-256`.
+    /// Returns the name, as coreutils and OpenSSL spell it: `sha256`, `sha512-256`.
     pub const fn name(self) -> &'static str {
         self.spellings()[0]
     }
@@ -206,7 +206,7 @@ impl core::fmt::Display for Algorithm {
     }
 }
 
-/// A name that is no [`Algorithm`]'s.
+/// The name does not belong to any [`Algorithm`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct UnknownAlgorithmError;
 
@@ -225,7 +225,7 @@ impl core::error::Error for UnknownAlgorithmError {}
 impl core::str::FromStr for Algorithm {
     type Err = UnknownAlgorithmError;
 
-    /// Takes the spellings in use, in upper or lower case: `sha256`, `SHA-256`, `SHA2-256`, `sha512/256`.
+    /// Parses the common spellings, in either case: `sha256`, `SHA-256`, `SHA2-256`, `sha512/256`.
     fn from_str(name: &str) -> Result<Self, UnknownAlgorithmError> {
         let spelled =
             |algorithm: &&Algorithm| algorithm.spellings().iter().any(|known| known.eq_ignore_ascii_case(name));

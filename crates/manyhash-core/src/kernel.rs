@@ -1,4 +1,4 @@
-//! A kernel, one compression function compiled for one backend, and the states that it advances.
+//! Kernels, each one compression function compiled for one backend, and the states that they advance.
 
 use crate::family::{Family, MAX_BLOCK_BYTES, State, StateBytes};
 use crate::padding::{self, PART};
@@ -9,10 +9,10 @@ use crate::word::{Array, Shape};
 use core::fmt;
 use core::mem::MaybeUninit;
 
-/// Lanes in the widest kernel: columns of [`LaneStates`].
+/// Number of lanes in the widest kernel, and of columns in [`LaneStates`].
 pub const MAX_LANES: usize = 64;
 
-/// The states of a group of lanes, transposed: word `i` of every lane stands side by side, as a kernel loads them.
+/// The states of a group of lanes, transposed: word `i` of all lanes is contiguous, as a kernel loads it.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub struct LaneStates<F: Family> {
@@ -26,10 +26,10 @@ impl<F: Family> Default for LaneStates<F> {
 }
 
 impl<F: Family> LaneStates<F> {
-    /// The state in one lane.
+    /// Returns the state in one lane.
     ///
     /// # Panics
-    /// If `lane` is not below [`MAX_LANES`].
+    /// Panics if `lane` is not below [`MAX_LANES`].
     #[inline]
     pub fn get(&self, lane: usize) -> State<F> {
         let mut state = F::State::filled(F::Word::default());
@@ -53,7 +53,7 @@ impl<F: Family> LaneStates<F> {
     /// Replaces the state in one lane.
     ///
     /// # Panics
-    /// If `lane` is not below [`MAX_LANES`].
+    /// Panics if `lane` is not below [`MAX_LANES`].
     #[inline]
     pub fn set(&mut self, lane: usize, state: &State<F>) {
         for (words, word) in self.words.as_mut().iter_mut().zip(state.as_ref()).take(F::STATE_WORDS) {
@@ -142,22 +142,23 @@ impl<F: Family> Kernel<F> {
         Kernel { name, lanes, run }
     }
 
-    /// What it is made of: the instructions and the lanes, such as `avx512-x2`: an identifier that stays the same.
+    /// Returns the name, which says the instructions and the lanes, such as `avx512-x2`. It is an identifier that stays
+    /// the same in later versions.
     pub fn name(&self) -> &'static str {
         self.name
     }
 
-    /// Messages that it advances at once. It takes the same time for fewer.
+    /// Returns the number of messages that the kernel advances at once. It takes the same time for fewer.
     pub fn lanes(&self) -> usize {
         self.lanes
     }
 
-    /// Advances the states in lanes `first..first + messages.len()` each by the first `blocks` blocks of its message.
+    /// Advances the states in lanes `first..first + messages.len()`, each by the first `blocks` blocks of its message.
     ///
-    /// With fewer messages than lanes, the states in the lanes that are left over become meaningless.
+    /// With fewer messages than lanes, the states in the remaining lanes of the kernel become unspecified.
     ///
     /// # Panics
-    /// If there is no message or there are more than lanes, if the kernel's lanes from `first` on end after
+    /// Panics if there are no messages or more messages than lanes, if the kernel's lanes from `first` on end after
     /// [`MAX_LANES`], or if a message is shorter than `blocks` blocks.
     #[inline]
     pub fn compress(&self, states: &mut LaneStates<F>, first: usize, messages: &[&[u8]], blocks: usize) {
@@ -184,7 +185,7 @@ impl<F: Family> Kernel<F> {
     /// Advances one state by the first `blocks` blocks of its message.
     ///
     /// # Panics
-    /// If the kernel has more than one lane, or the message is shorter than `blocks` blocks.
+    /// Panics if the kernel has more than one lane, or if the message is shorter than `blocks` blocks.
     #[inline]
     pub fn compress_one(&self, state: &mut State<F>, message: &[u8], blocks: usize) {
         assert!(self.lanes == 1, "a single state has a single lane");
@@ -198,11 +199,12 @@ impl<F: Family> Kernel<F> {
         }
     }
 
-    /// Hashes a message's `end`, which follows whole blocks that led to `state`; `length` is the whole message's, in bytes.
-    /// The first bytes of what is returned are the digest.
+    /// Hashes the `end` of a message after the whole blocks that led to `state`. `length` is the length of the whole
+    /// message in bytes. Returns bytes that start with the digest.
     ///
     /// # Panics
-    /// If the kernel has more than one lane, or the end is padded to more bytes than two blocks of the longest have.
+    /// Panics if the kernel has more than one lane, or if the padded end is longer than two blocks of
+    /// [`MAX_BLOCK_BYTES`].
     pub fn finish_one(&self, state: &State<F>, end: &[u8], length: u128) -> StateBytes {
         /// Parts that cross a cache line cannot be read back before they have left the core: a wait as long as a block.
         #[repr(align(64))]
@@ -223,7 +225,7 @@ impl<F: Family> Kernel<F> {
     }
 }
 
-/// The kernels of one family on one backend, no two of one name.
+/// The kernels of one family on one backend. Their names are distinct.
 #[derive(Clone, Debug)]
 pub struct KernelSet<F: Family> {
     kernels: [Option<Kernel<F>>; MAX_KERNELS],
@@ -239,12 +241,12 @@ impl<F: Family> Default for KernelSet<F> {
 }
 
 impl<F: Family> KernelSet<F> {
-    /// Every kernel that advances states by whole blocks.
+    /// Iterates over the kernels that advance states by whole blocks.
     pub fn iter(&self) -> impl Iterator<Item = Kernel<F>> + '_ {
         self.kernels.iter().copied().flatten()
     }
 
-    /// Every kernel for whole short messages.
+    /// Iterates over the kernels for whole short messages.
     pub fn short(&self) -> impl Iterator<Item = ShortKernel<F>> + '_ {
         self.short.iter().copied().flatten()
     }

@@ -1,17 +1,19 @@
 //! SIMD multi-buffer kernels for MD5, SHA-1, SHA-2, SHA-3, SM3 and RIPEMD-160.
 //!
-//! One message is a serial chain of blocks that no core can hurry. This crate advances *many* states at once, each by
-//! blocks of its own message, in the lanes of SIMD registers: [`Kernel::compress`]. It decides nothing: which messages
-//! share lanes, and which kernel suits how many, is the business of the crate `manyhash`, which is the one to use.
+//! One message is a serial chain of blocks. This crate advances *many* states at once, each by blocks of its own
+//! message, in the lanes of SIMD registers: [`Kernel::compress`]. The crate `manyhash` decides which messages share
+//! lanes, and which kernel suits how many. Programs use that crate, not this one.
 //!
-//! - [`algorithm`]: the compression functions, written once over a vector trait, with their standards' names, and the table
-//!   of algorithms. [`family`]: what is to be known of one.
-//! - [`tier`]: what the CPU has. [`kernel`]: an algorithm compiled for it. [`short`](mod@short): one for whole messages of
-//!   a few blocks.
-//! - [`reference`](mod@reference): the same algorithms, slow and obvious, to test everything else with.
+//! - [`algorithm`] has the compression functions, written once over a vector trait and named as in their standards, and
+//!   the table of algorithms.
+//! - [`family`] describes a compression function: its words, its block and its padding.
+//! - [`tier`] detects what the CPU supports.
+//! - [`kernel`] has compression functions compiled for a tier, and [`short`](mod@short) those for whole messages of a
+//!   few blocks.
+//! - [`reference`](mod@reference) has the same algorithms, slow and obvious. Tests compare everything else with it.
 //!
-//! `no_std`, without dependencies. The feature `std` (on by default) detects the CPU at run time; without it only what
-//! the target was compiled for is used.
+//! The crate is `no_std` and has no dependencies. With the feature `std` (on by default) it detects the CPU at run
+//! time. Without it, it uses only the instructions that the target was compiled for.
 #![no_std]
 #![cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "blocks are staged by x86's tiers alone"))]
 

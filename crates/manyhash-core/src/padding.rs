@@ -1,19 +1,19 @@
-//! What follows a message, and its last blocks made in registers: written byte by byte, they could not be read by whole
-//! registers before all of them have left the core.
+//! Padding, and a message's last blocks made in registers. Written byte by byte, they could not be read into whole
+//! registers before every store has left the core.
 
 use crate::family::Family;
 
 /// Bytes that are loaded and stored at a time, of messages and digests.
 pub(crate) const PART: usize = 16;
 
-/// What follows a message in its last block.
+/// The padding that follows a message in its last blocks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Padding {
     /// RFC 1321, 3.1 and 3.2; FIPS 180-4, 5.1: a 1 bit, zeros, and the message's length in bits, in two words.
     Length,
-    /// FIPS 202, 5.1: some bits that tell functions apart and a 1 bit, zeros, and a 1 bit that ends the block.
+    /// FIPS 202, 5.1: the function's suffix bits and a 1 bit, zeros, and a 1 bit that ends the block.
     Sponge {
-        /// The first byte: the bits, of which the lowest is the first, and the 1 bit behind them.
+        /// The first byte: the suffix bits, lowest bit first, followed by the 1 bit.
         first: u8,
     },
 }
@@ -88,8 +88,8 @@ fn part(end: &[u8], at: usize, then: u8) -> [u8; PART] {
     (part | u128::from(then) << (8 * n)).to_le_bytes()
 }
 
-/// Fewer than 16 bytes and zeros behind them, in registers: loads that overlap instead of a copy in memory, whose stores
-/// a load of all 16 would have to wait for.
+/// Fewer than 16 bytes and zeros behind them, in registers: loads that overlap instead of a copy in memory, whose
+/// stores a load of all 16 would have to wait for.
 #[inline]
 pub(crate) fn few(bytes: &[u8]) -> [u64; 2] {
     let n = bytes.len();

@@ -1,12 +1,12 @@
-//! The algorithms once more, slow and obvious, one message at a time, line by line as the standards have them.
+//! Every algorithm once more, slow and obvious: one message at a time, line by line as in its standard.
 //!
-//! Everything else is tested against this, and this against the standards' vectors. It shares the tables of constants
-//! with the kernels, and no code.
+//! Tests compare everything else with this module, and this module with the standards' vectors. It shares the tables of
+//! constants with the kernels, but no code.
 
 use crate::algorithm::{Algorithm, KECCAK_RC, MD5_T, SHA1_K, SHA256_K, SHA512_K, Start};
 use crate::family::MAX_DIGEST_BYTES;
 
-/// The digest of a message, in the first [`Algorithm::digest_bytes`] bytes.
+/// Hashes a message. The digest is the first [`Algorithm::digest_bytes`] bytes.
 pub fn digest(algorithm: Algorithm, message: &[u8]) -> [u8; MAX_DIGEST_BYTES] {
     let mut digest = [0; MAX_DIGEST_BYTES];
     let bits = 8 * message.len() as u128;
@@ -238,7 +238,8 @@ fn sm3(state: &mut [u32; 8], block: &[u8; 64]) {
     add(state, [a, b, c, d, e, f, g, h], |before, after| before ^ after);
 }
 
-/// The appendix A of RIPEMD-160's paper: which word a step takes, and how far it rotates, of the left line and the right.
+/// The appendix A of RIPEMD-160's paper: which word a step takes, and how far it rotates, of the left line and the
+/// right.
 #[rustfmt::skip]
 const RIPEMD160: [[u8; 80]; 4] = [
     [

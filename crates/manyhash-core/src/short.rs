@@ -1,7 +1,8 @@
-//! Kernels for whole short messages: padded, hashed from one state and written out, a row at a time.
+//! Kernels for whole short messages: they pad messages, hash them from one state and write out the digests, a row at a
+//! time.
 //!
-//! A message of a block or two is over before a lane has warmed up, so that what is around the rounds counts as much as
-//! they do: padding, turning rows into lanes and states into digests. Here all of it is done in vectors.
+//! For messages of a block or two, the work around the rounds costs as much as the rounds: padding, transposing rows
+//! into lanes, and turning states into digests. Here all of it is done in vectors.
 
 use crate::family::{Family, MAX_BLOCK_BYTES, MAX_DIGEST_BYTES, State, StateBytes};
 use crate::kernel::{self, LaneStates, MAX_LANES};
@@ -21,13 +22,14 @@ pub struct ShortKernel<F: Family> {
 }
 
 /// # Safety
-/// `bytes` is at least 1 and at most those of `F::STATE_WORDS` words, less than a block's; the CPU has the kernel's instructions.
+/// `bytes` is at least 1 and at most those of `F::STATE_WORDS` words, less than a block's; the CPU has the kernel's
+/// instructions.
 pub(crate) type Iterate<F> = unsafe fn(chains: &mut Chains<F>, bytes: usize, iterations: u32);
 
 /// # Safety
-/// `messages` are a whole number of times the kernel's lanes, each padded to `blocks` blocks; `digests` is writable for as
-/// many times `width` bytes, a multiple of 16, of which all that a state needs, rounded up to such a multiple, are written;
-/// the CPU has the kernel's instructions.
+/// `messages` are a whole number of times the kernel's lanes, each padded to `blocks` blocks; `digests` is writable for
+/// as many times `width` bytes, a multiple of 16, of which all that a state needs, rounded up to such a multiple, are
+/// written; the CPU has the kernel's instructions.
 pub(crate) type Run<F> =
     unsafe fn(start: &State<F>, before: usize, messages: &[&[u8]], blocks: usize, digests: *mut u8, width: usize);
 
@@ -45,39 +47,41 @@ impl<F: Family> fmt::Debug for ShortKernel<F> {
     }
 }
 
-/// Bytes of a message, with those before it, at the most: its length in bits is one word of any algorithm.
+/// A message and the bytes before it are shorter than this, so that their length in bits fits one word of any
+/// algorithm.
 pub const MAX_SHORT_BYTES: usize = 1 << 28;
 
 impl<F: Family> ShortKernel<F> {
     /// # Safety
-    /// `run` keeps to [`Run`] and `iterate` to [`Iterate`] for this number of lanes, and the CPU has their instructions.
+    /// `run` keeps to [`Run`] and `iterate` to [`Iterate`] for this number of lanes, and the CPU has their
+    /// instructions.
     pub(crate) unsafe fn new(name: &'static str, lanes: usize, run: Run<F>, iterate: Iterate<F>) -> Self {
         assert!(lanes <= MAX_LANES, "there are as many rows of digests");
         ShortKernel { name, lanes, run, iterate }
     }
 
-    /// What it is made of, as [`Kernel::name`](crate::Kernel::name).
+    /// Returns the name, as [`Kernel::name`](crate::Kernel::name) does.
     pub fn name(&self) -> &'static str {
         self.name
     }
 
-    /// Messages that it hashes at once. It takes the same time for fewer.
+    /// Returns the number of messages that the kernel hashes at once. It takes the same time for fewer.
     pub fn lanes(&self) -> usize {
         self.lanes
     }
 
-    /// Hashes messages that are padded to the same number of blocks ([`Family::final_blocks`]), each as if `before`
-    /// bytes, whole blocks that led to the state `start`, preceded it.
+    /// Hashes messages that are padded to the same number of blocks ([`Family::final_blocks`]). Each is hashed as if
+    /// `before` bytes preceded it: whole blocks that led to the state `start`.
     ///
-    /// The digests are written side by side, each to the beginning of `width` bytes, of which those behind it become
-    /// arbitrary: [`row_bytes`] of a digest at the least.
+    /// The digests are written in rows of `width` bytes, each at the start of its row. The other bytes of a row become
+    /// unspecified. `width` is at least [`row_bytes`] of a digest.
     ///
     /// # Errors
-    /// If messages are padded to different numbers of blocks; nothing is written then.
+    /// Returns an error, and writes nothing, if messages are padded to different numbers of blocks.
     ///
     /// # Panics
-    /// If `width` is no multiple of 16, or 0, if there are not so many bytes for each message, if `before` is no whole
-    /// number of blocks, or if that and the first message together reach [`MAX_SHORT_BYTES`].
+    /// Panics if `width` is 0 or not a multiple of 16, if `digests` is not `width` bytes for each message, if `before`
+    /// is not a whole number of blocks, or if `before` and the first message together reach [`MAX_SHORT_BYTES`].
     pub fn hash(
         &self,
         start: &State<F>,
@@ -127,12 +131,12 @@ impl<F: Family> ShortKernel<F> {
 }
 
 impl<F: Family> ShortKernel<F> {
-    /// Hashes one message, as if `before` bytes, whole blocks that led to the state `start`, preceded it. What stands
-    /// behind the digest means nothing.
+    /// Hashes one message as if `before` bytes preceded it: whole blocks that led to the state `start`. The bytes after
+    /// the digest are unspecified.
     ///
     /// # Panics
-    /// If the kernel has more than one lane, if `before` is no whole number of blocks, or if that and the message together
-    /// reach [`MAX_SHORT_BYTES`].
+    /// Panics if the kernel has more than one lane, if `before` is not a whole number of blocks, or if `before` and the
+    /// message together reach [`MAX_SHORT_BYTES`].
     #[inline]
     pub fn hash_one(&self, start: &State<F>, before: usize, message: &[u8]) -> StateBytes {
         assert!(self.lanes == 1, "a message alone has a single lane");
@@ -155,7 +159,7 @@ impl<F: Family> ShortKernel<F> {
     }
 }
 
-/// Messages are padded to different numbers of blocks.
+/// The messages are padded to different numbers of blocks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Uneven;
 
@@ -167,21 +171,21 @@ impl fmt::Display for Uneven {
 
 impl core::error::Error for Uneven {}
 
-/// The least width of rows for digests of so many bytes.
+/// Returns the minimum width of rows for digests of `digest` bytes.
 pub const fn row_bytes(digest: usize) -> usize {
     digest.next_multiple_of(PART)
 }
 
-/// Chains of HMACs in the lanes of a kernel, each under a key of its own: what PBKDF2 (RFC 8018, 5.2) iterates.
+/// Chains of HMACs in the lanes of a kernel, each with its own key: the iterations of PBKDF2 (RFC 8018, 5.2).
 #[derive(Clone, Debug)]
 pub struct Chains<F: Family> {
-    /// After the key's inner block.
+    /// The states after the keys' inner blocks.
     pub inner: LaneStates<F>,
-    /// After the key's outer block.
+    /// The states after the keys' outer blocks.
     pub outer: LaneStates<F>,
-    /// The last tag, as a state: U of the RFC.
+    /// The last tags, as states: U of the RFC.
     pub tags: LaneStates<F>,
-    /// All tags so far, exclusive-ored: T of the RFC.
+    /// The exclusive or of all tags so far: T of the RFC.
     pub sums: LaneStates<F>,
 }
 
@@ -193,15 +197,15 @@ impl<F: Family> Default for Chains<F> {
 }
 
 impl<F: Family> ShortKernel<F> {
-    /// Goes on with the chains in the kernel's first lanes: so many times, the tag of the tag before, which is
-    /// exclusive-ored to the sum. Of lanes that are not in use the outcome means nothing.
+    /// Continues the chains in the kernel's first lanes for a number of iterations. Each iteration makes the tag of the
+    /// last tag and exclusive-ors it into the sum. Unused lanes become unspecified.
     ///
     /// # Panics
-    /// If `bytes`, which a tag has, are none, or more than a digest can have.
+    /// Panics if `bytes`, the number of bytes in a tag, is 0 or more than a digest can have.
     pub fn iterate(&self, chains: &mut Chains<F>, bytes: usize, iterations: u32) {
         let most = (F::STATE_WORDS * F::Word::BYTES).min(MAX_DIGEST_BYTES);
         assert!((1..=most).contains(&bytes), "a tag has at least a byte, and no more than a digest");
-        // SAFETY: as many bytes as a digest has at the most; a `ShortKernel` only exists where the CPU has its
+        // SAFETY: as many bytes as a digest has at most; a `ShortKernel` only exists where the CPU has its
         // instructions.
         unsafe { (self.iterate)(chains, bytes, iterations) }
     }
@@ -259,7 +263,7 @@ pub(crate) unsafe fn iterate<F: Compress, V: Vector<Word = F::Word>>(
     }
 }
 
-/// Words of a block in whole lines at the most: three lines of 8 words.
+/// Maximum number of words of a block in whole lines: three lines of 8 words.
 const MAX_LINE_WORDS: usize = 24;
 
 /// Hashes messages in the lanes of one vector; compiled into each entry of [`crate::tier`].

@@ -1,8 +1,8 @@
-//! Tiers of SIMD instructions: what the CPU has, and the kernels compiled for it.
+//! Tiers of SIMD instructions: what the CPU supports, and the kernels compiled for it.
 //!
-//! A tier is a file, and a line in the list below. The file says how the tier is detected, and has its proof, its vectors,
-//! its entries (the functions whose features everything inlined into them is compiled with) and its list of kernels. It
-//! knows no algorithm.
+//! A tier is a file and a line in the list below. The file detects the tier, and has its proof, its vectors, its
+//! entries (the functions with `#[target_feature]`, which pass their features to everything inlined into them) and its
+//! list of kernels. It names no algorithm.
 
 mod portable;
 
@@ -32,15 +32,15 @@ trait Tier: Copy {
     /// The proof, if the CPU has it.
     fn detect() -> Option<Self>;
 
-    /// The kernels of the tier's vectors: each number of lanes that can be the cheapest for some number of messages, and those
-    /// of the widest vectors for whole short messages.
+    /// The kernels of the tier's vectors: each number of lanes that can be the cheapest for some number of messages,
+    /// and those of the widest vectors for whole short messages.
     fn kernels<F: Compress>(self) -> KernelSet<F>;
 }
 
-/// A tier of SIMD instructions that this CPU has.
+/// A tier of SIMD instructions that this CPU supports.
 ///
 /// Safe code gets one only from [`detect`](Self::detect), [`named`](Self::named) or [`available`](Self::available),
-/// which ask the CPU: to hold a `Backend` is to know that its instructions can run.
+/// which ask the CPU. So a `Backend` proves that its instructions can run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Backend(Chosen);
 
@@ -55,13 +55,13 @@ macro_rules! tiers {
         const NAMES: &[&str] = &[$($name),*];
 
         impl Backend {
-            /// Every tier that the CPU has, worst first.
+            /// Iterates over the tiers that the CPU supports, worst first.
             pub fn available() -> impl Iterator<Item = Self> {
                 let all = [$($(#[cfg($condition)])? $module::$tier::detect().map(Chosen::$tier)),*];
                 all.into_iter().flatten().map(Backend)
             }
 
-            /// The name: `portable`, `sse2`, `avx2`, `avx512`, `neon`, `sve2`.
+            /// Returns the name: `portable`, `sse2`, `avx2`, `avx512`, `neon` or `sve2`.
             pub fn name(self) -> &'static str {
                 match self.0 {
                     $($(#[cfg($condition)])? Chosen::$tier(_) => $name,)*
@@ -88,15 +88,15 @@ tiers! {
 }
 
 impl Backend {
-    /// The best tier that the CPU has.
+    /// Returns the best tier that the CPU supports.
     pub fn detect() -> Self {
         Self::available().last().unwrap_or(Backend(Chosen::Portable(portable::Portable)))
     }
 
-    /// The tier of this name.
+    /// Returns the tier with this name.
     ///
     /// # Errors
-    /// If no tier has the name, or this CPU has not the tier.
+    /// Returns an error if no tier has the name, or if this CPU does not support the tier.
     pub fn named(name: &str) -> Result<Self, BackendError> {
         match Self::available().find(|backend| backend.name() == name) {
             Some(backend) => Ok(backend),
@@ -117,13 +117,13 @@ impl fmt::Display for Backend {
     }
 }
 
-/// Why there is no [`Backend`] of a name.
+/// Why a name does not give a [`Backend`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum BackendError {
     /// No tier has this name.
     Unknown,
-    /// The tier exists, but not on this CPU.
+    /// The tier exists, but this CPU does not support it.
     Unsupported,
 }
 
@@ -278,14 +278,14 @@ type Baseline = sse2::Xmm<u32>;
 /// Lines of a message after which the kernels' own asking takes over.
 const FIRST_LINES: usize = 4;
 
-/// Asks for the first lines of a message that will be hashed soon: its first row would wait for memory, and all lanes
-/// with it.
+/// Prefetches the first cache lines of a message that will be hashed soon. Without it, the message's first row would
+/// wait for memory, and all lanes with it.
 #[inline]
 pub fn prefetch(message: &[u8]) {
     prefetch_all(&message[..message.len().min(FIRST_LINES * CACHE_LINE)]);
 }
 
-/// Asks for all lines of some bytes.
+/// Prefetches all cache lines of `bytes`.
 #[inline]
 pub fn prefetch_all(bytes: &[u8]) {
     bytes.chunks(CACHE_LINE).for_each(|line| Baseline::prefetch(line.as_ptr()));

@@ -1,4 +1,4 @@
-//! Words, and how many of them states and blocks have.
+//! Words, and the number of words in states and blocks.
 
 use core::fmt::Debug;
 use core::ops::{BitAnd, BitOr, BitXor, Not, Shr};
@@ -20,37 +20,37 @@ pub trait Word:
     + sealed::Sealed
     + 'static
 {
-    /// Bytes in a word.
+    /// Number of bytes in a word.
     const BYTES: usize = size_of::<Self>();
 
     /// Writes the word to its [`BYTES`](Self::BYTES) bytes, most significant first where `big_endian` is set.
     ///
     /// # Panics
-    /// If `bytes` has another length.
+    /// Panics if the length of `bytes` is not [`BYTES`](Self::BYTES).
     fn write(self, big_endian: bool, bytes: &mut [u8]);
 
-    /// Reads the word that [`write`](Self::write) writes.
+    /// Reads a word that was written by [`write`](Self::write).
     ///
     /// # Panics
-    /// If `bytes` are not [`BYTES`](Self::BYTES).
+    /// Panics if the length of `bytes` is not [`BYTES`](Self::BYTES).
     fn read(big_endian: bool, bytes: &[u8]) -> Self;
 
-    /// The word with its bytes in the other order.
+    /// Returns the word with its bytes reversed.
     fn swap_bytes(self) -> Self;
 
-    /// Its value, whatever its width.
+    /// Returns the word as a `u64`.
     fn to_u64(self) -> u64;
 
-    /// The low bits of a value.
+    /// Returns the low bits of a value as a word.
     fn from_low_bits(value: u64) -> Self;
 
-    /// Sum modulo the word's width.
+    /// Returns the sum modulo 2 to the power of the word's width in bits.
     fn wrapping_add(self, other: Self) -> Self;
 
     /// Rotates towards the most significant bit.
     fn rotate_left(self, bits: u32) -> Self;
 
-    /// The same value, where the compiler cannot see how it came to be: see `Vector::pin`.
+    /// Returns the same value, and hides from the compiler how it was computed: see `Vector::pin`.
     #[doc(hidden)]
     fn pin(self) -> Self;
 }
@@ -100,7 +100,8 @@ macro_rules! word {
 }
 
 /// An empty `asm!` that the value passes through: nothing for the assembler, and a value that the compiler cannot know
-/// before this point. Volatile (not `pure`), so that pins keep their order among themselves. Interpreters have no assembler.
+/// before this point. Volatile (not `pure`), so that pins keep their order among themselves. Interpreters have no
+/// assembler.
 #[cfg(all(not(miri), any(target_arch = "x86_64", target_arch = "aarch64")))]
 macro_rules! pin {
     ($word:ident) => {{
@@ -123,19 +124,19 @@ macro_rules! pin {
 
 word!(u32 u64);
 
-/// A number of things, as a type: what `[T; N]` is for one `T`, for any `T`.
+/// A number of elements, as a type: the `N` of `[T; N]`, for any `T`.
 pub trait Shape: sealed::Sealed + Copy + Debug + Send + Sync + 'static {
-    /// So many of `T`: an array.
+    /// An array of that many `T`.
     type Of<T: Item>: Item + AsRef<[T]> + AsMut<[T]>;
 
     /// The number.
     const COUNT: usize;
 
-    /// The same value so many times.
+    /// Returns an array filled with one value.
     fn filled<T: Item>(value: T) -> Self::Of<T>;
 }
 
-/// What arrays are made of here.
+/// The element of an array of a [`Shape`].
 pub trait Item: Copy + Debug + Send + Sync + 'static {}
 
 impl<T: Copy + Debug + Send + Sync + 'static> Item for T {}

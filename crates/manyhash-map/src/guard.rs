@@ -1,11 +1,11 @@
-//! The handler of `SIGBUS`.
+//! The handler for `SIGBUS`.
 
 use crate::windows;
 use libc::{c_int, c_void, sigaction, siginfo_t};
 use std::sync::OnceLock;
 use std::{io, mem, ptr};
 
-/// The proof that the handler is installed. It stays installed until the process ends.
+/// Proof that the handler is installed. It stays installed until the process ends.
 #[derive(Clone, Copy, Debug)]
 pub struct Guard(());
 
@@ -24,17 +24,18 @@ static KNOWN: OnceLock<Known> = OnceLock::new();
 static INSTALLED: OnceLock<Result<(), i32>> = OnceLock::new();
 
 impl Guard {
-    /// Installs the handler, once in a process: later calls return the outcome of the first.
+    /// Installs the handler, once per process: later calls return the outcome of the first.
     ///
     /// # Safety
-    /// The caller answers for the whole process:
-    /// - It owns `SIGBUS`. No other code replaces the handler later, or the replacement passes on what it does not handle.
-    ///   No thread that reads a window blocks the signal: the system kills the process then.
-    /// - It has no writable mapping of a file that windows are into. Files may be written to, truncated and deleted by system
-    ///   calls, its own and other processes': what follows from that is in [`Window::bytes`](crate::Window::bytes).
+    /// The caller guarantees for the whole process:
+    /// - No other code replaces the handler of `SIGBUS` later, unless the replacement passes on what it does not
+    ///   handle.
+    /// - No thread that reads a window blocks the signal. The system would kill the process.
+    /// - The process has no writable mapping of a file with windows. System calls of this and other processes may write
+    ///   to, truncate and delete files: [`Window::bytes`](crate::Window::bytes) has the consequences.
     ///
     /// # Errors
-    /// If the system refuses.
+    /// Returns the system's error if the handler cannot be installed.
     pub unsafe fn install() -> io::Result<Self> {
         // The first of several callers installs it: a second would take the first one's handler for the previous one.
         let installed = INSTALLED.get_or_init(|| install().map_err(|error| error.raw_os_error().unwrap_or_default()));
@@ -42,7 +43,7 @@ impl Guard {
         Ok(Guard(()))
     }
 
-    /// The proof, if [`install`](Self::install) was called before and did not fail.
+    /// Returns the proof, if [`install`](Self::install) was called before and did not fail.
     pub fn installed() -> Option<Self> {
         matches!(INSTALLED.get(), Some(Ok(()))).then_some(Guard(()))
     }

@@ -7,7 +7,7 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
 
-/// Windows at the most, in the whole process.
+/// Maximum number of windows in the process.
 const SLOTS: usize = 4096;
 
 /// A window's place in the table.

@@ -6,8 +6,9 @@ use std::io;
 use std::os::fd::AsRawFd;
 use std::ptr;
 
-/// A part of a file, mapped into memory to be read. What other processes write to the file shows in it; pages that the file
-/// has lost read as zeros.
+/// A part of a file, mapped into memory for reading.
+///
+/// Writes to the file by other processes show in it. Pages that the file has lost read as zeros.
 #[derive(Debug)]
 pub struct Window {
     address: *const u8,
@@ -21,14 +22,14 @@ unsafe impl Send for Window {}
 unsafe impl Sync for Window {}
 
 impl Guard {
-    /// Maps `length` bytes of a file from `offset` on, and all their pages at once.
+    /// Maps `length` bytes of a file from `offset` on, with all their pages at once.
     ///
     /// # Errors
-    /// If `offset` is no multiple of the size of a page, `length` is 0, too many windows are there, or the system
-    /// refuses.
+    /// Returns an error if `offset` is not a multiple of the page size, if `length` is 0, if the process has too many
+    /// windows, or if the system refuses.
     pub fn map(self, file: &File, offset: u64, length: usize) -> io::Result<Window> {
         let offset = libc::off_t::try_from(offset).map_err(|_| io::ErrorKind::InvalidInput)?;
-        let slot = table::claim().ok_or_else(|| io::Error::other("too many windows are mapped"))?;
+        let slot = table::claim().ok_or_else(|| io::Error::other("too many windows are mapped; drop some"))?;
         let flags = libc::MAP_PRIVATE | libc::MAP_POPULATE;
         // SAFETY: a mapping where the system sees fit touches no memory that is in use.
         let address = unsafe { libc::mmap(ptr::null_mut(), length, libc::PROT_READ, flags, file.as_raw_fd(), offset) };
@@ -43,27 +44,30 @@ impl Guard {
 }
 
 impl Window {
-    /// Bytes that are mapped.
+    /// Returns the number of bytes that are mapped.
     #[expect(clippy::len_without_is_empty, reason = "a mapping of no bytes is refused")]
     pub fn len(&self) -> usize {
         self.length
     }
 
-    /// The bytes of the file, or zeros where it has lost them.
+    /// Returns the bytes of the file, with zeros where it has lost them.
     ///
     /// # Safety
-    /// Another process may write to the file while the slice is there. In Rust's memory model that is a data race, against
-    /// which no mapping protects. The caller relies on what compilers do with loads, and keeps to what is harmless then: it
-    /// reads the bytes as numbers, in code whose branches and addresses do not depend on them (as a hash function's do not),
-    /// and assumes nowhere that a byte that is read twice is the same. Then the numbers may be a mixture of what was there at
-    /// different times, and nothing else can go wrong.
+    /// Another process may write to the file while the slice exists. In Rust's memory model that is a data race, and no
+    /// mapping protects against it. The caller relies on what compilers do with loads, and does only what is then
+    /// harmless:
+    /// - It reads the bytes as numbers, in code with branches and addresses that do not depend on them, such as a hash
+    ///   function's.
+    /// - It never assumes that a byte read twice is the same.
+    ///
+    /// The numbers may then be a mixture of the file's bytes at different times, and nothing else can go wrong.
     pub unsafe fn bytes(&self) -> &[u8] {
         // SAFETY: so many bytes are mapped until this window is dropped. A page that is lost raises a signal whose handler is
         // installed, as there was a guard. For changes by other processes the caller answers.
         unsafe { std::slice::from_raw_parts(self.address, self.length) }
     }
 
-    /// Whether no page of it had been lost when it was touched. If not, the bytes that are missing read as zeros.
+    /// Returns whether the file still had every page when it was touched. If not, missing bytes were read as zeros.
     pub fn is_whole(&self) -> bool {
         !table::has_lost(self.slot)
     }

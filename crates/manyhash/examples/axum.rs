@@ -1,7 +1,7 @@
-//! An axum handler that answers an upload with its MD5 and SHA-256, hashed as the body comes.
+//! An axum handler that answers an upload with its MD5 and SHA-256, hashed as the body arrives.
 //!
-//! The engine is shared by all requests: the chunks of concurrent uploads are hashed side by side. `write` waits while the
-//! engine's memory is used up, and so does the client.
+//! The engine is shared by all requests: the chunks of concurrent uploads are hashed side by side. `write` waits while
+//! the engine's memory is used up, and so does the client.
 
 use axum::body::Body;
 use axum::extract::State;

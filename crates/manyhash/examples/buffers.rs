@@ -1,4 +1,4 @@
-//! A vector of buffers: their SHA-256 digests, in their order, computed on all cores.
+//! Hashes a vector of buffers with SHA-256 on all cores, and returns the digests in order.
 
 use manyhash::{Algorithm, digest, digest_many};
 

@@ -1,7 +1,7 @@
-//! A column of short strings in Arrow's layout: pseudonyms of mail addresses, as 64 hexadecimal digits a row.
+//! Hashes a column of short strings in Arrow's layout: pseudonyms of mail addresses, as 64 hexadecimal digits per row.
 //!
-//! Plain digests of addresses are no pseudonyms: whoever has a list of addresses finds them by hashing the list. Under a
-//! key, only its owner can.
+//! Plain digests of addresses are not pseudonyms: anyone with a list of addresses finds them by hashing the list. With
+//! a key, only its owner can.
 
 use manyhash::{Algorithm, Batch, Column, Encoding};
 

@@ -1,4 +1,4 @@
-//! Files named on the command line: their MD5 and SHA-256, of which each file is read once for both.
+//! Prints the MD5 and SHA-256 of the files named on the command line. Each file is read once for both.
 //!
 //! ```text
 //! cargo run --example files -- *.iso

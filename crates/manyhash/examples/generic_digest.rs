@@ -5,7 +5,7 @@
 use digest::Digest;
 use std::io::{self, Read};
 
-/// The digest of all that a reader has.
+/// Hashes everything that a reader yields.
 fn digest_of<D: Digest>(mut reader: impl Read) -> io::Result<Vec<u8>> {
     let mut digest = D::new();
     let mut buffer = vec![0; 64 << 10];

@@ -1,11 +1,11 @@
-//! The ETag that S3 gives an object: the MD5 of its bytes, or, of a multipart upload, the MD5 of its parts' MD5s and how
-//! many there are.
+//! Computes the ETag that S3 gives an object: the MD5 of its bytes or, for a multipart upload, the MD5 of its parts'
+//! MD5s and the number of parts.
 //!
 //! The parts are hashed side by side. One part alone gains nothing from lanes.
 
 use manyhash::{Algorithm, Batch, Md5, digest};
 
-/// Bytes in every part but the last: the AWS CLI's default.
+/// Number of bytes in every part except the last: the AWS CLI's default.
 const PART: usize = 8 << 20;
 
 fn etag(object: &[u8]) -> String {

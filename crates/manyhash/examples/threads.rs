@@ -1,11 +1,11 @@
-//! The engine on plain threads: no async runtime. Each thread hashes for itself, and the engine fills lanes from all.
+//! Uses the engine on plain threads, without an async runtime. The engine fills lanes with the messages of all threads.
 
 use manyhash::engine::JobError;
 use manyhash::{Algorithm, Digest, Engine, digest};
 use std::error::Error;
 use std::thread;
 
-/// The MD5 of an object, once handed over in one piece, and meanwhile in chunks.
+/// Hashes an object with MD5 twice: handed over in one piece, and meanwhile in chunks.
 fn client(engine: &Engine, object: &[u8]) -> Result<[Digest; 2], JobError> {
     let whole = engine.digest(Algorithm::Md5, object.to_vec());
     let mut stream = engine.stream(Algorithm::Md5);

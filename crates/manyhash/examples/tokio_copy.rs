@@ -1,13 +1,13 @@
-//! `tokio::io::copy` into a stream of the engine: the digest of whatever tokio can read.
+//! Hashes whatever tokio can read, by `tokio::io::copy` into a stream of the engine.
 //!
-//! `tokio::io::copy` lends its bytes, and the engine takes them over, so this copies each piece once; the handler in
-//! `axum.rs` needs no copy.
+//! `tokio::io::copy` lends its bytes and the engine takes ownership of them, so this copies each piece once. The
+//! handler in `axum.rs` needs no copy.
 
 use manyhash::{Algorithm, Engine, digest};
 use std::error::Error;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, copy, duplex};
 
-/// Bytes between the copying task and the hashing one.
+/// Number of bytes between the copying task and the hashing one.
 const PIPE: usize = 256 << 10;
 
 #[tokio::main]

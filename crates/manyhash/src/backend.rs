@@ -1,4 +1,4 @@
-//! The backend in use, chosen once a process.
+//! The backend in use, chosen once per process.
 
 use manyhash_core::Backend;
 use std::io::{self, Write};
@@ -9,16 +9,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// `sve2`.
 pub const BACKEND_VARIABLE: &str = "MANYHASH_BACKEND";
 
-/// The backend in use: the one that the environment variable [`BACKEND_VARIABLE`] names, or the best that the CPU has. It
-/// is chosen at the first call, and stays the same for the life of the process.
+/// Returns the backend in use: the one named by the environment variable [`BACKEND_VARIABLE`], or the best that the CPU
+/// supports. It is chosen at the first call, and stays the same for the life of the process.
 ///
-/// A program that wants a wrong variable as an error calls this first, and refuses to go on. Nothing else of this library
-/// but [`Builder::build`](crate::engine::Builder::build) can return that error. Every other function then uses the best
-/// backend that the CPU has, after a warning on standard error, once a process: digests are the same with every backend, and a
-/// server that hashes at the wrong speed is better than one that ends.
+/// A program that treats an invalid variable as an error calls this first. Only this function and
+/// [`Builder::build`](crate::engine::Builder::build) return that error. Every other function writes a warning to
+/// standard error, once per process, and uses the best backend that the CPU supports: every backend computes the same
+/// digests, and a server at the wrong speed is better than one that stops.
 ///
 /// # Errors
-/// If the variable names no backend, or one that this CPU does not support.
+/// Returns an error if the variable names no backend, or one that this CPU does not support.
 pub fn backend() -> Result<Backend, BackendVariableError> {
     static BACKEND: OnceLock<Result<Backend, BackendVariableError>> = OnceLock::new();
     BACKEND.get_or_init(choose).clone()
@@ -38,14 +38,14 @@ pub(crate) fn in_use() -> Backend {
     backend().unwrap_or_else(|error| {
         let best = Backend::detect();
         if !WARNED.swap(true, Ordering::Relaxed) {
-            // Where standard error is closed, there is nobody to tell.
+            // If standard error is closed, the warning is lost.
             let _ = writeln!(io::stderr(), "manyhash: {error}; using {best}");
         }
         best
     })
 }
 
-/// [`BACKEND_VARIABLE`] does not name a backend of this CPU.
+/// The environment variable [`BACKEND_VARIABLE`] does not name a backend that this CPU supports.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{BACKEND_VARIABLE}={name}: {source}")]
 pub struct BackendVariableError {

@@ -24,7 +24,7 @@ use std::fmt;
 use std::num::NonZeroUsize;
 use zeroize::Zeroizing;
 
-/// The digest of one message.
+/// Hashes one message.
 ///
 /// One message alone gains nothing from lanes; it is hashed by the best code for one.
 ///
@@ -37,8 +37,9 @@ pub fn digest(algorithm: Algorithm, message: impl AsRef<[u8]>) -> Digest {
     Digest::new(&bytes, algorithm)
 }
 
-/// The digests of many messages, in their order, computed on all cores. [`Batch`] has what else there is to say: threads,
-/// a key, a salt, and where digests go.
+/// Hashes many messages on all cores, and returns their digests in order.
+///
+/// [`Batch`] has the options: threads, a key, a salt, and where digests go.
 ///
 /// ```
 /// use manyhash::{Algorithm, digest_many};
@@ -50,16 +51,16 @@ pub fn digest_many<M: AsRef<[u8]>>(algorithm: Algorithm, messages: &[M]) -> Vec<
     Batch::new(algorithm).digest_many(messages)
 }
 
-/// How many messages are hashed: the algorithm, and, where they are wanted, a number of threads, an HMAC key and a salt.
+/// Hashes many messages with one algorithm. The number of threads, an HMAC key and a salt are optional.
 ///
-/// One batch can hash any number of times, from any thread. Each source of messages has a method that allocates the
+/// A batch can be used any number of times, from any thread. Each source of messages has a method that allocates the
 /// digests and one, ending in `_into`, that writes them to the caller's memory:
 ///
 /// | messages | digests | methods |
 /// | --- | --- | --- |
 /// | one | a [`Digest`] | [`digest`](Self::digest) |
 /// | a slice of anything with bytes | a [`Digest`] each, 65 bytes | [`digest_many`](Self::digest_many), [`digest_many_into`](Self::digest_many_into) |
-/// | the same | side by side, no byte between | [`digest_many_packed`](Self::digest_many_packed), [`digest_many_packed_into`](Self::digest_many_packed_into) |
+/// | the same | side by side, without gaps | [`digest_many_packed`](Self::digest_many_packed), [`digest_many_packed_into`](Self::digest_many_packed_into) |
 /// | the rows of a [`Column`](crate::Column) | side by side, as bytes or hexadecimal | [`digest_column`](Self::digest_column), [`digest_column_into`](Self::digest_column_into) |
 ///
 /// ```
@@ -79,15 +80,15 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// Plain digests, on all cores.
+    /// Creates a batch that makes plain digests, on all cores.
     pub fn new(algorithm: Algorithm) -> Self {
         Batch { algorithm, threads: Threads::default(), salt: None, key: None }
     }
 
-    /// Threads to use at the most, the caller's among them; `None`, and if this is not called, one for every core.
+    /// Sets the maximum number of threads, including the caller's. The default, `None`, is one per core.
     ///
-    /// The threads beside the caller's are the library's own, one for each further core, and are made when they are first
-    /// needed. A batch uses those of them that are idle, and none in a process that was forked after they were made.
+    /// The other threads belong to the library: one for each further core, started when first needed. A batch uses
+    /// those that are idle, and none in a process that was forked after they were started.
     #[must_use]
     pub fn threads(mut self, threads: impl Into<Option<NonZeroUsize>>) -> Self {
         self.threads.most = threads.into();
@@ -96,9 +97,9 @@ impl Batch {
 
     /// Uses the threads of the rayon pool that the caller runs in, instead of the library's own.
     ///
-    /// For programs that keep all cores busy with a pool of theirs: then no thread is added to it, and the batch's work is
-    /// stolen and waits as any job of the pool does. Called from a thread that belongs to no rayon pool, a batch uses the
-    /// library's own threads.
+    /// This is for programs that keep all cores busy with their own pool. The batch then adds no threads, and its work
+    /// is queued and stolen like any other job of the pool. Called from a thread outside any rayon pool, a batch uses
+    /// the library's own threads.
     ///
     /// ```
     /// use manyhash::{Algorithm, Batch};
@@ -115,10 +116,11 @@ impl Batch {
         self
     }
 
-    /// Hashes each message between a prefix and a suffix, for pseudonyms that only who knows these can make.
+    /// Hashes each message between a prefix and a suffix. Only someone who knows both can make such pseudonyms.
     ///
-    /// Where they have to withstand an attack, use a [`key`](Self::key): with a prefix alone, who has a digest can compute
-    /// that of a longer message without knowing the prefix. Both together are the HMAC of the salted message.
+    /// Where pseudonyms have to withstand an attack, use a [`key`](Self::key). With a prefix alone, anyone who has a
+    /// digest can compute the digest of a longer message without knowing the prefix. A salt and a key together make the
+    /// HMAC of the salted message.
     ///
     /// ```
     /// use manyhash::{Algorithm, Batch, digest};
@@ -133,25 +135,25 @@ impl Batch {
         self
     }
 
-    /// Makes the digests HMAC tags, RFC 2104, under a key of any length. What is kept of the key is wiped when the batch is
-    /// dropped.
+    /// Makes HMAC tags (RFC 2104) instead of plain digests, under a key of any length. The batch wipes what it keeps of
+    /// the key when it is dropped.
     #[must_use]
     pub fn key(mut self, key: impl AsRef<[u8]>) -> Self {
         self.key = Some(Box::new(HmacKey::new(self.algorithm, key.as_ref())));
         self
     }
 
-    /// The algorithm.
+    /// Returns the algorithm.
     pub fn algorithm(&self) -> Algorithm {
         self.algorithm
     }
 
-    /// Threads to use at the most, as [`threads`](Self::threads) was told.
+    /// Returns the maximum number of threads, as set by [`threads`](Self::threads).
     pub fn max_threads(&self) -> Option<NonZeroUsize> {
         self.threads.most
     }
 
-    /// The digest of one message, on the caller's thread.
+    /// Hashes one message on the caller's thread.
     pub fn digest(&self, message: impl AsRef<[u8]>) -> Digest {
         match (&self.salt, &self.key) {
             (None, None) => digest(self.algorithm, message),
@@ -159,17 +161,17 @@ impl Batch {
         }
     }
 
-    /// The digests, in the order of the messages.
+    /// Hashes many messages, and returns their digests in order.
     pub fn digest_many<M: AsRef<[u8]>>(&self, messages: &[M]) -> Vec<Digest> {
         let mut digests = vec![Digest::default(); messages.len()];
         self.fill_digests(messages, &mut digests);
         digests
     }
 
-    /// As [`digest_many`](Self::digest_many), into the caller's slice: digest `i` of message `i`.
+    /// Hashes like [`digest_many`](Self::digest_many), but into the caller's slice: digest `i` is that of message `i`.
     ///
     /// # Errors
-    /// If the slices differ in length; nothing is written then.
+    /// Returns an error, and writes nothing, if the slices differ in length.
     pub fn digest_many_into<M: AsRef<[u8]>>(
         &self,
         messages: &[M],
@@ -180,9 +182,10 @@ impl Batch {
         Ok(())
     }
 
-    /// The digests, in the order of the messages, side by side: as many bytes a message as the algorithm's digest has, and
-    /// no [`Digest`] for each. For millions of short messages that is a quarter of the memory with MD5, and some two thirds
-    /// of the time.
+    /// Hashes many messages, and returns their digests in order, side by side. Each takes only the bytes of the
+    /// algorithm's digest, not a [`Digest`].
+    ///
+    /// For millions of short messages with MD5, this takes a quarter of the memory and about two thirds of the time.
     ///
     /// ```
     /// use manyhash::{Algorithm, Batch, Md5};
@@ -197,11 +200,11 @@ impl Batch {
         digests
     }
 
-    /// As [`digest_many_packed`](Self::digest_many_packed), into the caller's bytes. Digest `i` of `n` bytes each goes to
-    /// the bytes from `i * n` on; [`Algorithm::digest_bytes`] is `n`.
+    /// Hashes like [`digest_many_packed`](Self::digest_many_packed), but into the caller's bytes. Digest `i` starts at
+    /// byte `i * n`, where `n` is [`Algorithm::digest_bytes`].
     ///
     /// # Errors
-    /// If there is not room for exactly one digest a message; nothing is written then.
+    /// Returns an error, and writes nothing, unless there is room for exactly one digest per message.
     pub fn digest_many_packed_into<M: AsRef<[u8]>>(
         &self,
         messages: &[M],
@@ -230,7 +233,8 @@ impl Batch {
         });
     }
 
-    /// Writes the digest of each message, as made by `make`, to the same place in `output`. `F` is the algorithm's family.
+    /// Writes the digest of each message, as made by `make`, to the same place in `output`. `F` is the algorithm's
+    /// family.
     fn fill<F: Variant, O: Send>(
         &self,
         start: State<F>,
@@ -293,7 +297,7 @@ impl Batch {
     }
 }
 
-/// The algorithm and the threads: a key and a salt are secrets.
+/// Shows the algorithm and the threads. A key and a salt are secrets.
 impl fmt::Debug for Batch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let threads = &self.threads.most;
@@ -313,7 +317,7 @@ pub(crate) fn head<const N: usize>(bytes: &[u8; MAX_DIGEST_BYTES]) -> [u8; N] {
     digest
 }
 
-/// There is not room for exactly one digest a message.
+/// The output does not have room for exactly one digest per message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{messages} messages, but room for {digests} digests")]
 pub struct OutputLengthError {

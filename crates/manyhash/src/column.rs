@@ -1,7 +1,7 @@
-//! Columns of messages, as columnar data has them, to columns of digests.
+//! Columns of messages, hashed into columns of digests.
 //!
-//! A [`Column`] borrows Arrow's buffers: values with offsets, values of one width, or views, and which rows are there. Its
-//! digests are written side by side into one buffer, in binary or hexadecimal: an Arrow array's values.
+//! A [`Column`] borrows Arrow's buffers: values with offsets, values of one width, or views, and the validity bits. Its
+//! digests are written side by side into one buffer, in binary or hexadecimal: the values of an Arrow array.
 
 mod layout;
 mod work;
@@ -14,25 +14,25 @@ use crate::{Algorithm, OutputLengthError};
 use layout::{Fixed, Layout, Offsets, Rows, Validity, Views};
 use work::ColumnWork;
 
-/// A column of messages: where its rows are, and which of them are null.
+/// A column of messages in one of Arrow's layouts: borrowed rows, some of which may be null.
 #[derive(Clone, Copy, Debug)]
 pub struct Column<'a> {
     rows: Rows<'a>,
     validity: Option<Validity<'a>>,
 }
 
-/// How digests are written.
+/// The encoding in which digests are written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Encoding {
-    /// Their bytes.
+    /// The digest's bytes.
     Binary,
-    /// Two lower-case hexadecimal digits a byte.
+    /// Two lower-case hexadecimal digits per byte.
     Hex,
 }
 
 impl Encoding {
-    /// Bytes that a digest of this algorithm takes.
+    /// Returns the number of bytes that a digest of this algorithm takes.
     pub fn width(self, algorithm: Algorithm) -> usize {
         match self {
             Encoding::Binary => algorithm.digest_bytes(),
@@ -58,56 +58,56 @@ impl Encoding {
     }
 }
 
-/// Why there is no column.
+/// Why buffers do not form a [`Column`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ColumnError {
-    /// There is not even the offset that ends no rows at all.
-    #[error("no offsets: there is one more than rows")]
+    /// There are no offsets. Even a column without rows has one.
+    #[error("no offsets: a column has one more offset than rows")]
     NoOffsets,
     /// An offset is smaller than the one before, or negative.
     #[error("offset {row} is smaller than the one before it, or negative")]
     Offset {
-        /// Which offset.
+        /// Index of the offset.
         row: usize,
     },
-    /// A row ends behind the values.
-    #[error("row {row} ends behind its {bytes} bytes of values")]
+    /// A row ends after the end of the values.
+    #[error("row {row} ends after the end of its {bytes} bytes of values")]
     Values {
-        /// Which row.
+        /// Index of the row.
         row: usize,
-        /// Bytes there are.
+        /// Number of bytes in the values, or in the buffer that a view refers to.
         bytes: usize,
     },
-    /// Values of one width are no whole number of rows.
-    #[error("{bytes} bytes are no whole number of rows of {width} bytes")]
+    /// The values are not a whole number of rows of the given width.
+    #[error("{bytes} bytes of values are not a whole number of rows of {width} bytes")]
     Width {
-        /// Bytes there are.
+        /// Number of bytes in the values.
         bytes: usize,
-        /// Bytes a row should have.
+        /// Number of bytes in a row.
         width: usize,
     },
-    /// A view names a buffer that is not there.
-    #[error("row {row} is in buffer {buffer}, but there are {buffers}")]
+    /// A view refers to a buffer that does not exist.
+    #[error("row {row} refers to buffer {buffer}, but there are only {buffers}")]
     Buffer {
-        /// Which row.
+        /// Index of the row.
         row: usize,
-        /// The buffer that it names.
+        /// Index of the buffer that its view refers to.
         buffer: usize,
-        /// Buffers there are.
+        /// Number of buffers.
         buffers: usize,
     },
     /// There are fewer validity bits than rows.
     #[error("{bits} validity bits for {rows} rows")]
     Validity {
-        /// Bits there are, from the offset on.
+        /// Number of bits from the offset on.
         bits: usize,
-        /// Rows.
+        /// Number of rows.
         rows: usize,
     },
 }
 
-/// An Arrow offset: `i32`, or `i64` in the layouts called large.
+/// An Arrow offset: `i32`, or `i64` in the large layouts.
 pub trait Offset: sealed::Sealed + Copy + PartialOrd {
     #[doc(hidden)]
     fn column<'a>(values: &'a [u8], offsets: &'a [Self]) -> Result<Column<'a>, ColumnError>;
@@ -139,19 +139,21 @@ offset!(i32, Binary);
 offset!(i64, LargeBinary);
 
 impl<'a> Column<'a> {
-    /// Rows of any length: row `i` is `values[offsets[i]..offsets[i + 1]]`, with offsets of 32 or 64 bits. As of a sliced
-    /// array, the first offset need not be 0, nor the last one the end of the values.
+    /// Creates a column of rows of any length. Row `i` is `values[offsets[i]..offsets[i + 1]]`, with offsets of 32 or
+    /// 64 bits. The first offset need not be 0, nor the last one the end of the values: an array may be sliced.
     ///
     /// # Errors
-    /// If the offsets are none, fall, or end behind the values.
+    /// Returns an error if there are no offsets, if an offset is negative or smaller than the one before it, or if a
+    /// row ends after the end of the values.
     pub fn binary<O: Offset>(values: &'a [u8], offsets: &'a [O]) -> Result<Self, ColumnError> {
         O::column(values, offsets)
     }
 
-    /// Rows of one width, side by side.
+    /// Creates a column of rows of one width, side by side.
     ///
     /// # Errors
-    /// If the values are no whole number of them; rows of no bytes cannot be counted.
+    /// Returns an error if the values are not a whole number of rows. Rows of width 0 cannot be counted: they are
+    /// accepted only without values, as a column of no rows.
     pub fn fixed(values: &'a [u8], width: usize) -> Result<Self, ColumnError> {
         match values.len().checked_rem(width) {
             Some(0) => {
@@ -164,18 +166,21 @@ impl<'a> Column<'a> {
         }
     }
 
-    /// Rows of any length by Arrow's views: those of up to 12 bytes stand in the views, the others in the buffers.
+    /// Creates a column of rows of any length from Arrow's views. Rows of up to 12 bytes are stored in the views,
+    /// longer ones in the buffers.
     ///
     /// # Errors
-    /// If a view names a buffer that is not there, or bytes behind it.
+    /// Returns an error if a view refers to a buffer that does not exist, or to bytes after the end of its buffer.
     pub fn views(views: &'a [[u8; 16]], buffers: &'a [&'a [u8]]) -> Result<Self, ColumnError> {
         Ok(Column { rows: Rows::Views(Views::new(views, buffers, None)?), validity: None })
     }
 
-    /// The same with nulls, as by [`with_validity`](Self::with_validity): what a null's view says does not matter.
+    /// Creates a column from Arrow's views, with nulls as in [`with_validity`](Self::with_validity). The views of null
+    /// rows are ignored.
     ///
     /// # Errors
-    /// If there are fewer bits than rows, or a view that is not null names a buffer that is not there, or bytes behind it.
+    /// Returns an error if there are fewer bits than rows, or if a view that is not null refers to a buffer that does
+    /// not exist, or to bytes after the end of its buffer.
     pub fn views_with_validity(
         views: &'a [[u8; 16]],
         buffers: &'a [&'a [u8]],
@@ -186,15 +191,16 @@ impl<'a> Column<'a> {
         Ok(Column { rows: Rows::Views(Views::new(views, buffers, validity)?), validity })
     }
 
-    /// The same with nulls: a bit a row, from bit `offset` on, the lowest of each byte first; 0 is null.
+    /// Marks rows as null. There is one bit per row, from bit `offset` on, least significant bit of each byte first; 0
+    /// is null.
     ///
     /// # Errors
-    /// If there are fewer bits than rows.
+    /// Returns an error if there are fewer bits than rows.
     pub fn with_validity(self, bits: &'a [u8], offset: usize) -> Result<Self, ColumnError> {
         Ok(Column { validity: Some(Validity::new(bits, offset, self.len())?), ..self })
     }
 
-    /// Rows, nulls included.
+    /// Returns the number of rows, nulls included.
     pub fn len(&self) -> usize {
         match &self.rows {
             Rows::Binary(rows) => rows.rows(),
@@ -204,7 +210,7 @@ impl<'a> Column<'a> {
         }
     }
 
-    /// The bytes of a row; none where it is null, or not there.
+    /// Returns the bytes of a row, or `None` if it is null or out of range.
     pub fn row(&self, row: usize) -> Option<&[u8]> {
         if row >= self.len() || self.validity.is_some_and(|validity| !validity.is_valid(row)) {
             return None;
@@ -240,14 +246,14 @@ impl<'a> Column<'a> {
         Column { rows: Rows::Fixed(Fixed { values, width, rows: self.len() }), ..self }
     }
 
-    /// Whether there are no rows.
+    /// Returns whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }
 
 impl Batch {
-    /// The digests of a column, in the order of its rows, side by side; zeros where a row is null.
+    /// Hashes the rows of a column, and returns their digests in order, side by side. A null row's digest is zeros.
     ///
     /// ```
     /// use manyhash::{Algorithm, Batch, Column, Encoding};
@@ -267,11 +273,11 @@ impl Batch {
         digests
     }
 
-    /// As [`digest_column`](Self::digest_column), into the caller's bytes. Row `i`'s digest of `n` bytes goes to the bytes
-    /// from `i * n` on; [`Encoding::width`] is `n`.
+    /// Hashes like [`digest_column`](Self::digest_column), but into the caller's bytes. The digest of row `i` starts
+    /// at byte `i * n`, where `n` is [`Encoding::width`].
     ///
     /// # Errors
-    /// If there is not room for exactly one digest a row; nothing is written then.
+    /// Returns an error, and writes nothing, unless there is room for exactly one digest per row.
     pub fn digest_column_into(
         &self,
         column: &Column,

@@ -7,10 +7,11 @@ use std::fmt;
 use std::str::FromStr;
 use subtle::ConstantTimeEq;
 
-/// The digest of a message: 16 to 64 bytes by the algorithms here, any number up to 64 from elsewhere.
+/// The digest of a message: 16 to 64 bytes from the algorithms here, up to 64 from elsewhere.
 ///
-/// Two digests are compared in a time that depends on their lengths only, so that a digest used as a secret (a token,
-/// a MAC) is not found out byte by byte. `Display` and `FromStr` are hexadecimal, as checksum tools print it.
+/// Comparing two digests for equality takes a time that depends only on their lengths, so that a digest used as a
+/// secret (a token, a MAC) cannot be guessed byte by byte. `Display` and `FromStr` use hexadecimal, as checksum tools
+/// print it.
 #[derive(Clone, Copy)]
 pub struct Digest {
     bytes: [u8; MAX_DIGEST_BYTES],
@@ -23,16 +24,16 @@ impl Digest {
     pub(crate) fn new(bytes: &[u8; MAX_DIGEST_BYTES], algorithm: Algorithm) -> Self {
         let mut digest = Digest { bytes: *bytes, length: algorithm.digest_bytes() as u8 };
         if algorithm.is_truncated() {
-            // What a truncated digest leaves of the state is nobody's business.
+            // The rest of a truncated state must not leak.
             digest.bytes[algorithm.digest_bytes()..].fill(0);
         }
         digest
     }
 
-    /// A digest of these bytes, such as one read from a list.
+    /// Creates a digest from its bytes, such as those read from a checksum file.
     ///
     /// # Errors
-    /// If there are more than 64.
+    /// Returns an error if there are more than 64 bytes.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, DigestEncodingError> {
         let mut digest = Digest::default();
         digest.bytes.get_mut(..bytes.len()).ok_or(DigestEncodingError::TooLong)?.copy_from_slice(bytes);
@@ -40,54 +41,54 @@ impl Digest {
         Ok(digest)
     }
 
-    /// The bytes.
+    /// Returns the bytes.
     pub fn as_bytes(&self) -> &[u8] {
         &self.bytes[..usize::from(self.length)]
     }
 
-    /// Lower-case hexadecimal.
+    /// Encodes the digest as lower-case hexadecimal.
     pub fn to_hex(&self) -> String {
         HEXLOWER.encode(self.as_bytes())
     }
 
-    /// Reads hexadecimal of either case.
+    /// Decodes hexadecimal of either case.
     ///
     /// # Errors
-    /// If it is not hexadecimal, or longer than 64 bytes.
+    /// Returns an error if `hex` is not hexadecimal, or is longer than 64 bytes when decoded.
     pub fn from_hex(hex: impl AsRef<[u8]>) -> Result<Self, DigestEncodingError> {
         Self::from_bytes(&HEXLOWER_PERMISSIVE.decode(hex.as_ref()).map_err(|_| DigestEncodingError::Hex)?)
     }
 
-    /// Base64 with padding, RFC 4648 (4): what S3's checksum headers carry.
+    /// Encodes the digest as base64 with padding (RFC 4648, section 4), as in S3's checksum headers.
     pub fn to_base64(&self) -> String {
         BASE64.encode(self.as_bytes())
     }
 
-    /// Reads base64 with padding.
+    /// Decodes base64 with padding.
     ///
     /// # Errors
-    /// If it is not base64, or longer than 64 bytes.
+    /// Returns an error if `base64` is not base64, or is longer than 64 bytes when decoded.
     pub fn from_base64(base64: impl AsRef<[u8]>) -> Result<Self, DigestEncodingError> {
         Self::from_bytes(&BASE64.decode(base64.as_ref()).map_err(|_| DigestEncodingError::Base64)?)
     }
 }
 
-/// Why some text is no [`Digest`].
+/// Why text or bytes cannot be decoded as a [`Digest`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DigestEncodingError {
-    /// Not an even number of hexadecimal digits.
+    /// The text is not an even number of hexadecimal digits.
     #[error("not a digest in hexadecimal")]
     Hex,
-    /// Not base64 with padding.
+    /// The text is not base64 with padding.
     #[error("not a digest in base64")]
     Base64,
-    /// Longer than any digest.
+    /// The digest would be longer than 64 bytes.
     #[error("longer than any digest: at most {MAX_DIGEST_BYTES} bytes")]
     TooLong,
 }
 
-/// No bytes at all: a place for a digest to come.
+/// Creates an empty digest, as a placeholder.
 impl Default for Digest {
     fn default() -> Self {
         Digest { bytes: [0; MAX_DIGEST_BYTES], length: 0 }
@@ -114,7 +115,7 @@ impl PartialOrd for Digest {
     }
 }
 
-/// The order of the bytes, for sorting; unlike equality, it takes the time it takes.
+/// Orders digests by their bytes, for sorting. Unlike equality, this does not take constant time.
 impl Ord for Digest {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
         self.as_bytes().cmp(other.as_bytes())

@@ -7,10 +7,11 @@ use std::ops::Index;
 use std::slice::ChunksExact;
 use subtle::ConstantTimeEq;
 
-/// Digests of one algorithm, side by side in one buffer: digest `i` of `n` bytes each is the bytes from `i * n` on.
+/// Digests of one algorithm, side by side in one buffer. With digests of `n` bytes, digest `i` starts at byte `i * n`.
 ///
-/// A [`Digest`](crate::Digest) is 65 bytes, whatever the algorithm; here each takes no more than it has: 16 of MD5. Like
-/// those, they are compared in a time that depends on their number only.
+/// A [`Digest`](crate::Digest) takes 65 bytes, whatever the algorithm. Here each takes only its length: 16 bytes for
+/// MD5. Comparing for equality takes a time that depends only on the algorithms and the numbers of digests, not on
+/// their bytes.
 ///
 /// ```
 /// use manyhash::{Algorithm, Batch};
@@ -42,46 +43,46 @@ impl Digests {
         &mut self.bytes
     }
 
-    /// The algorithm.
+    /// Returns the algorithm.
     pub fn algorithm(&self) -> Algorithm {
         self.algorithm
     }
 
-    /// How many there are.
+    /// Returns the number of digests.
     pub fn len(&self) -> usize {
         self.bytes.len() / self.algorithm.digest_bytes()
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no digests.
     pub fn is_empty(&self) -> bool {
         self.bytes.is_empty()
     }
 
-    /// The bytes of one; none if there are not so many.
+    /// Returns the bytes of a digest, or `None` if the index is out of range.
     pub fn get(&self, index: usize) -> Option<&[u8]> {
         self.iter().nth(index)
     }
 
-    /// The bytes of each, in order.
+    /// Iterates over the bytes of each digest, in order.
     pub fn iter(&self) -> ChunksExact<'_, u8> {
         self.bytes.chunks_exact(self.algorithm.digest_bytes())
     }
 
-    /// The bytes of all.
+    /// Returns the bytes of all digests.
     pub fn as_bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// The bytes of all, without a copy.
+    /// Returns the bytes of all digests, without copying them.
     pub fn into_bytes(self) -> Vec<u8> {
         self.bytes
     }
 }
 
-/// The bytes of one.
+/// Returns the bytes of a digest.
 ///
 /// # Panics
-/// If there are not so many, as a slice does; [`get`](Digests::get) does not.
+/// Panics if the index is out of range, as a slice does. [`get`](Digests::get) does not panic.
 impl Index<usize> for Digests {
     type Output = [u8];
 

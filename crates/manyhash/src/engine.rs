@@ -1,9 +1,9 @@
-//! Messages from callers who know nothing of each other, hashed side by side.
+//! Hashes messages of independent callers side by side.
 //!
-//! An [`Engine`] has threads of its own. Whoever has a message [submits](Engine::digest) it, or [streams](Engine::stream)
-//! it, and waits for the digest, as a future in any async runtime or on a thread. The engine fills SIMD lanes, then
-//! cores, from whoever is there. Nobody who waits is left waiting for full lanes: with little to do it hashes as the best
-//! code for one message does, on the caller's own thread if that is soonest.
+//! An [`Engine`] has its own threads. A caller [submits](Engine::digest) or [streams](Engine::stream) a message, and
+//! waits for the digest as a future in any async runtime, or on a thread. The engine fills SIMD lanes, then cores, with
+//! the messages that it has. It does not wait until lanes are full. With little to do, it uses the best code for one
+//! message, on the caller's own thread if that is soonest.
 //!
 //! ```
 //! use manyhash::{Algorithm, engine::Engine};
@@ -19,7 +19,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! How it works, and why no wake-up is lost, is said in `src/engine/README.md`.
+//! `src/engine/README.md` explains how the engine works, and why no wake-up is lost.
 
 mod algorithms;
 mod announced;
@@ -66,11 +66,11 @@ use sync::Arc;
 use unlocked::Most;
 use work::{Chunk, Content, ShortMessages};
 
-/// Hashes messages of independent callers side by side, on threads of its own. Cheap to clone: clones share them.
+/// Hashes messages of independent callers side by side, on its own threads. Clones are cheap and share the threads.
 ///
-/// When the last clone is dropped, messages that were submitted and let in are still finished, and their futures get
-/// the digests; those in line for memory, and streams that are written to later, fail with [`JobError::Closed`]. The
-/// drop itself waits for nothing.
+/// When the last clone is dropped, messages that were already admitted are still hashed, and their futures return the
+/// digests. Messages in line for memory, and streams written to later, fail with [`JobError::Closed`]. The drop itself
+/// does not block.
 #[derive(Clone)]
 pub struct Engine {
     handle: Arc<Handle>,
@@ -90,27 +90,29 @@ impl Drop for Handle {
 /// A message shorter than this shares a job with others that were submitted with it.
 const SHORT: usize = 16 << 10;
 
-/// Messages in such a job at the most, and about their bytes: hashed in one go, it is to take no longer than a slice.
+/// At most this many messages are in such a job, and about this many bytes: it is hashed in one go, which should take
+/// no longer than a slice.
 const BATCH_MESSAGES: usize = 4096;
 const BATCH_BYTES: usize = 1 << 20;
 
 impl Engine {
-    /// Says how many threads and how much memory an engine shall have.
+    /// Returns a builder, which sets the engine's threads and memory.
     pub fn builder() -> Builder {
         Builder::default()
     }
 
-    /// The digest of a message, or its digests by several algorithms.
+    /// Hashes a message with one algorithm or several.
     ///
-    /// The bytes are handed over, not copied. The message is submitted now, and the future may be polled late or not at
-    /// all; if the engine's memory is used up, it waits in line for it. Only what the thread that polls had better hash
-    /// itself waits for that: a message of a few KiB, and, while nothing else is there, one that takes less than 2 ms.
+    /// The bytes are handed over, not copied. This call submits the message, so the future may be polled late or not at
+    /// all. If the engine's memory is used up, the message waits in line for it. The exceptions are messages that are
+    /// better hashed by the thread that polls, and wait for that: those of a few KiB and, while the engine has nothing
+    /// else, those that take less than 2 ms.
     ///
-    /// A buffer is asked for its bytes here, for their number, and again when they are hashed. If it then has another number
-    /// of bytes, the digest is [`JobError::Changed`].
+    /// This call asks the buffer for its length, and hashing asks it for its bytes. If the length has changed in
+    /// between, the result is [`JobError::Changed`].
     ///
-    /// A task may loop over this as it likes: the future lets others on its thread go first after every quarter of a
-    /// millisecond's hashing.
+    /// A task may call this in a loop: after every quarter of a millisecond of hashing, the future yields to the other
+    /// tasks on its thread.
     pub fn digest<A: Algorithms>(&self, algorithms: A, bytes: impl AsRef<[u8]> + Send + 'static) -> Digesting<A> {
         match self.hash_at_once(&algorithms, bytes) {
             Ok(outcome) => Digesting::at_once(outcome),
@@ -148,10 +150,10 @@ impl Engine {
         })
     }
 
-    /// As [`digest`](Self::digest), but a message that finds no room is given back.
+    /// Hashes a message like [`digest`](Self::digest), but returns it if there is no room for it.
     ///
     /// # Errors
-    /// If the engine's memory is used up.
+    /// Returns the message in a [`FullError`] if the engine's memory is used up.
     pub fn try_digest<A: Algorithms, B: AsRef<[u8]> + Send + 'static>(
         &self,
         algorithms: A,
@@ -174,10 +176,10 @@ impl Engine {
         submission.map(Digesting::new).map_err(|buffer| FullError { buffer })
     }
 
-    /// The digests of many messages, in their order.
+    /// Hashes many messages, and returns their digests in order.
     ///
-    /// Short ones share jobs, so that the cost of a submission is shared by thousands of them; of such a job, all fail
-    /// if one does.
+    /// Short messages share jobs, so that thousands of them share the cost of a submission. If one message of such a
+    /// job fails, all of them do.
     pub fn digest_many<B>(&self, algorithm: Algorithm, messages: Vec<B>) -> DigestingMany
     where
         B: AsRef<[u8]> + Send + 'static,
@@ -185,7 +187,8 @@ impl Engine {
         self.digest_all(algorithm, messages)
     }
 
-    /// As [`digest_many`](Self::digest_many), side by side: each digest takes no more bytes than it has.
+    /// Hashes many messages like [`digest_many`](Self::digest_many), but returns the digests side by side: each takes
+    /// only its length.
     ///
     /// ```
     /// use manyhash::{Algorithm, Md5, engine::Engine};
@@ -268,25 +271,26 @@ impl Engine {
         parts
     }
 
-    /// A message that comes in chunks. It has a slot from the first chunk on that its caller does not hash himself.
+    /// Starts a message that arrives in chunks. It takes a slot with the first chunk that is not hashed by its caller.
     pub fn stream<A: Algorithms>(&self, algorithms: A) -> HashStream<A> {
         HashStream::new(self.handle.0.clone(), algorithms)
     }
 
-    /// Says that a request is in progress whose body will come: for servers, at the head of a request.
+    /// Announces that a request is in progress and its body will follow. Servers call this at the head of a request.
     ///
-    /// It is a hint and never needed: where many requests are in progress, the first body to come lets the others come
-    /// too before it is hashed, so that they share lanes, without having to learn first that there are many. It counts
-    /// until it is dropped, and for a millisecond or two at the most: what comes later does not come at the same time.
+    /// The hint is optional. Where many requests are in progress, the first body to arrive is hashed only after the
+    /// others have had time to arrive, so that they share lanes. With the hint, the engine does not have to learn first
+    /// that there are many. An announcement counts until it is dropped, and for at most a millisecond or two: a body
+    /// that arrives later does not arrive at the same time.
     pub fn announce(&self) -> Announcement {
         let shared = &self.handle.0;
         let own = shared.check_process().ok().map(|()| shared.with(|inner, now, _| inner.announced.add(now)));
         Announcement { shared: shared.clone(), own }
     }
 
-    /// What the engine is doing, and what it has done.
+    /// Returns what the engine is doing and what it has done.
     ///
-    /// In a process that was forked after the engine was made, there is nothing to tell, and the figures are zero.
+    /// In a process that was forked after the engine was made, all figures are zero.
     pub fn stats(&self) -> Stats {
         let shared = &self.handle.0;
         match shared.check_process() {
@@ -302,7 +306,7 @@ impl std::fmt::Debug for Engine {
     }
 }
 
-/// A request in progress, [announced](Engine::announce).
+/// An [announcement](Engine::announce) of a request in progress.
 #[must_use = "it counts until it is dropped"]
 pub struct Announcement {
     shared: Arc<SharedEngine>,
@@ -325,7 +329,7 @@ impl std::fmt::Debug for Announcement {
     }
 }
 
-/// What an engine shall have.
+/// Configures and makes an [`Engine`].
 #[derive(Clone, Debug)]
 pub struct Builder {
     threads: Option<NonZeroUsize>,
@@ -333,7 +337,7 @@ pub struct Builder {
     name: String,
 }
 
-/// Threads at the most, whatever is asked for.
+/// The maximum number of threads, whatever is asked for.
 const MAX_THREADS: usize = 1024;
 
 impl Default for Builder {
@@ -343,23 +347,25 @@ impl Default for Builder {
 }
 
 impl Builder {
-    /// Threads that hash, up to 1024; `None`, and if this is not called, one for every core.
+    /// Sets the number of threads that hash, up to 1024. The default, `None`, is one per core.
     #[must_use]
     pub fn threads(mut self, threads: impl Into<Option<NonZeroUsize>>) -> Self {
         self.threads = threads.into();
         self
     }
 
-    /// Bytes handed over and not yet hashed at the most, all callers together; 256 MiB if this is not called. Whoever
-    /// comes then waits. A message or chunk larger than this is let in when nothing else is there. What a caller had
-    /// better hash himself, and has not looked at yet, is not handed over and does not count.
+    /// Sets how many bytes all callers together may have handed over and not yet hashed. The default is 256 MiB.
+    ///
+    /// Callers wait while the memory is used up. A message or chunk larger than this is admitted when there is no
+    /// other. A message that is better hashed by its caller, and was not polled yet, is not handed over and does not
+    /// count.
     #[must_use]
     pub fn memory(mut self, bytes: usize) -> Self {
         self.memory = bytes;
         self
     }
 
-    /// The threads' name, to which their number is added; `manyhash-engine` if this is not called.
+    /// Sets the name of the threads, to which their number is appended. The default is `manyhash-engine`.
     #[must_use]
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = name.into();
@@ -369,7 +375,7 @@ impl Builder {
     /// Makes the engine and starts its threads.
     ///
     /// # Errors
-    /// If a thread cannot be started, or `MANYHASH_BACKEND` names no backend of this CPU.
+    /// Returns an error if a thread cannot be started, or if `MANYHASH_BACKEND` does not name a backend of this CPU.
     pub fn build(self) -> Result<Engine, BuildError> {
         crate::backend()?;
         let threads = self.threads.or_else(|| std::thread::available_parallelism().ok());
@@ -380,29 +386,29 @@ impl Builder {
     }
 }
 
-/// Why there is no engine.
+/// Why [`Builder::build`] failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BuildError {
     /// A thread cannot be started; none is left running.
     #[error("cannot start {threads} threads to hash: {source}; ask for fewer, or raise the limit on processes")]
     Thread {
-        /// Threads wanted.
+        /// Number of threads wanted.
         threads: usize,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
-    /// `MANYHASH_BACKEND` names no backend of this CPU.
+    /// `MANYHASH_BACKEND` does not name a backend of this CPU.
     #[error(transparent)]
     Backend(#[from] crate::BackendVariableError),
 }
 
-/// There is no room for a message, which is given back.
+/// The engine has no room for a message, which is returned.
 #[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the engine's memory is used up")]
 #[non_exhaustive]
 pub struct FullError<B> {
-    /// The bytes.
+    /// The message's bytes.
     pub buffer: B,
 }
 
@@ -412,27 +418,28 @@ impl<B> std::fmt::Debug for FullError<B> {
     }
 }
 
-/// Why there is no digest.
+/// Why a message has no digest.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum JobError {
-    /// The last clone of the engine was dropped before the message was let in, or the future was polled after its end.
-    #[error("the engine was dropped before the message was let in")]
+    /// The last clone of the engine was dropped before the message was admitted, or the future was polled after it
+    /// completed.
+    #[error("the engine was dropped before it admitted the message")]
     Closed,
-    /// The code that says where the bytes are, or that frees them, panicked.
+    /// The buffer's code panicked: its `as_ref` or its `drop`.
     #[error("the buffer's own code panicked")]
     Panicked,
-    /// The buffer had another length when it was hashed than when it was handed over.
-    #[error("the buffer changed its length after it was handed over")]
+    /// The buffer's length changed between being handed over and being hashed.
+    #[error("the buffer's length changed after it was handed over")]
     Changed,
-    /// The process was forked after the engine was made, and its threads are not in this one: make another engine. What
-    /// callers hash themselves, such as messages of a few KiB, may go on there.
-    #[error("the engine's threads did not survive a fork; make an engine after it")]
+    /// The process was forked after the engine was made, and the engine's threads do not exist in it: make another
+    /// engine. Messages that callers hash themselves, such as those of a few KiB, may still succeed.
+    #[error("the engine's threads do not exist in a forked process; make another engine after the fork")]
     Forked,
-    /// The engine has 16,777,216 messages and streams in hand whose digests were not fetched, and takes no more.
-    #[error("the engine has 16777216 messages and streams in hand; fetch their digests, or drop some")]
+    /// The engine has 16,777,216 messages and streams whose digests were not fetched, and accepts no more.
+    #[error("the engine has 16777216 messages and streams, and accepts no more; fetch their digests or drop some")]
     TooMany,
-    /// Code of a buffer, or a waker, that the engine has called waited for the engine: its thread would wait for itself.
-    #[error("code that the engine has called cannot wait for it; hash there without it, or on another thread")]
+    /// A buffer's code or a waker, called by the engine, waited for the engine: its thread would wait for itself.
+    #[error("code called by the engine cannot wait for the engine; hash without it, or on another thread")]
     Reentrant,
 }

@@ -1,7 +1,7 @@
-//! Files to digests.
+//! Hashes files.
 //!
-//! Every core reads and hashes on its own: a worker opens files from one common source, reads a chunk of each, and
-//! advances their streams together in its lanes. Memory is a chunk for each lane of each core, and the results that
+//! Each core reads and hashes on its own. Its worker opens files from a shared source, reads a chunk of each, and
+//! advances their states together in its lanes. Memory holds a chunk for each lane of each core, and the results that
 //! wait for an earlier file.
 
 #[cfg(target_os = "linux")]
@@ -37,40 +37,41 @@ pub use disk::Storage;
 #[cfg(all(feature = "map", target_os = "linux"))]
 pub use mapped::SigbusGuard;
 
-/// Threads at the most, whatever is asked for: many more than can help.
+/// The maximum number of threads, whatever is asked for: many more than can help.
 const MAX_THREADS: usize = 1024;
 
-/// Where the bytes of a message come from.
+/// The source of a message's bytes.
 #[derive(Debug)]
 pub enum Source {
-    /// A file by its path.
+    /// The file at a path.
     Path(PathBuf),
     /// Standard input.
     Stdin,
-    /// Nothing: what went wrong before it could be opened, to be reported in its turn.
+    /// An error from before the file could be opened, to be reported in its turn. Nothing is read.
     Failed(io::Error),
-    /// Nothing: the digests are known, one for each function, to be given in their turn.
+    /// Digests that are already known, one for each function, to be reported in their turn. Nothing is read.
     Known(Vec<Digest>),
 }
 
-/// What came of a file.
+/// The result of hashing a file.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Digested {
-    /// The digests, one for each function, in their order.
+    /// The digests, one for each function, in the functions' order.
     pub digests: Vec<Digest>,
-    /// Bytes that were read.
+    /// Number of bytes that were read.
     pub bytes: u64,
-    /// What the system says of the regular file that was read, if it said the same before and after: its size, its
-    /// times, and where the system tells also its device and inode. None of anything else, of a file that was written
-    /// meanwhile, and of one whose size is not that of what was read, as those of `/proc`.
+    /// The metadata of a regular file, if its size and times were the same before and after it was read, as were its
+    /// device and inode on systems that have them.
+    ///
+    /// `None` for anything but a regular file, for a file that was written meanwhile, and for a file whose size differs
+    /// from the number of bytes read, such as those in `/proc`.
     pub settled: Option<Metadata>,
 }
 
-/// Reads files and hashes them: how, and with what.
+/// Reads files and hashes each with one function or several.
 ///
-/// A file is read to its end, wherever that is when it comes: one that grows or shrinks meanwhile gives the digest of
-/// what was read.
+/// A file is read until it ends. If it grows or shrinks meanwhile, its digest is that of what was read.
 ///
 /// ```
 /// use manyhash::{Algorithm, HashFunction, file};
@@ -97,7 +98,7 @@ pub struct Files<'a> {
 }
 
 impl<'a> Files<'a> {
-    /// With these functions, of which each file is read once for all, on all cores.
+    /// Creates a `Files` that hashes with these functions on all cores. Each file is read once for all functions.
     pub fn new(functions: &'a [HashFunction]) -> Self {
         Files {
             functions,
@@ -109,40 +110,44 @@ impl<'a> Files<'a> {
         }
     }
 
-    /// On so many threads, the caller's among them and up to 1024; `None`, and if this is not called, one for every core.
+    /// Sets the number of threads, including the caller's, up to 1024. The default, `None`, is one per core.
     #[must_use]
     pub fn threads(self, threads: impl Into<Option<NonZeroUsize>>) -> Self {
         Files { threads: threads.into(), ..self }
     }
 
-    /// From storage of this kind.
+    /// Sets the kind of storage that files are on.
     #[must_use]
     pub fn storage(self, storage: Storage) -> Self {
         Files { storage, ..self }
     }
 
-    /// Adds bytes to `counter` as they are hashed.
+    /// Adds the number of bytes hashed to `counter` as hashing proceeds.
     #[must_use]
     pub fn counter(self, counter: &'a AtomicU64) -> Self {
         Files { counter: Some(counter), ..self }
     }
 
-    /// Maps what is long and in memory already instead of copying it, where that turns out to be faster: it depends on the
-    /// machine. A file that is truncated while it is mapped gives an error then. [`SigbusGuard::install`] is the program's
-    /// leave for it; a library looks for that by [`SigbusGuard::installed`].
+    /// Maps long files that are already in memory instead of copying them, if that is faster on this machine.
+    ///
+    /// A file that is truncated while it is mapped then gives an error. A program permits mapping with
+    /// [`SigbusGuard::install`]; a library checks for that with [`SigbusGuard::installed`].
     #[cfg(all(feature = "map", target_os = "linux"))]
     #[must_use]
     pub fn map(self, guard: SigbusGuard) -> Self {
         Files { guard: Some(guard), ..self }
     }
 
-    /// Hashes files, and gives what comes of each to `done`, in the order of `files`, as soon as those before it are done.
+    /// Hashes files, and passes the result of each to `done`, in the order of `files`, once all earlier files are done.
     ///
-    /// `files` is drawn from no faster than files are hashed, by threads that have other files in hand: it should not
-    /// wait for the digest of a file that it gave before. `done` is called by one thread at a time, may take its time, and may
-    /// use this library: other threads go on meanwhile, up to 32,768 files ahead of it. It may end it all with
-    /// [`ControlFlow::Break`]. What is no regular file (a pipe, a terminal) is read when its turn in the order has come, so
-    /// that the same one named twice is read to its end first for the first.
+    /// `files` is drawn from no faster than files are hashed, by threads that are hashing other files. It should not
+    /// wait for the digest of a file that it returned before.
+    ///
+    /// `done` is called by one thread at a time. It may be slow, and it may use this library: other threads continue
+    /// meanwhile, up to 32,768 files ahead of it. It stops everything by returning [`ControlFlow::Break`].
+    ///
+    /// Anything that is not a regular file, such as a pipe or a terminal, is read when its turn in the order has come.
+    /// If it is named twice, its first occurrence is read to the end first.
     pub fn digest<T: Send>(
         &self,
         files: impl Iterator<Item = (T, Source)> + Send,

@@ -1,5 +1,4 @@
-//! Hash functions by their names: the algorithms with lanes, and, with the feature `others`, functions of other crates
-//! beside them.
+//! Hash functions by name: the algorithms with lanes and, with the feature `others`, functions from other crates.
 
 #[cfg(feature = "others")]
 mod others;
@@ -11,8 +10,8 @@ pub use others::Blake2bLength;
 use std::fmt;
 use std::str::FromStr;
 
-/// The table of the functions without lanes: a name, the bytes of a digest, and what computes it. A variant with a field
-/// has digests of several lengths, and goes by its name alone at the longest.
+/// The table of the functions without lanes: a name, the bytes of a digest, and what computes it. A variant with a
+/// field has digests of several lengths, and goes by its name alone at the longest.
 macro_rules! functions {
     ($(
         $(#[$about:meta])*
@@ -20,11 +19,12 @@ macro_rules! functions {
     )*) => {
         /// A hash function or checksum.
         ///
-        /// A checksum finds accidents. It does not withstand anybody who looks for another message with the same one.
+        /// A checksum detects accidental changes. It does not withstand an attacker who looks for another message with
+        /// the same checksum.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
         #[non_exhaustive]
         pub enum HashFunction {
-            /// An algorithm that hashes many messages at once.
+            /// An algorithm with lanes, which hashes many messages at once.
             Lanes(Algorithm),
             $(
                 $(#[$about])*
@@ -34,7 +34,8 @@ macro_rules! functions {
         }
 
         impl HashFunction {
-            /// Every function: the algorithms with lanes first. BLAKE2b comes once, with its longest digest.
+            /// Iterates over every function, the algorithms with lanes first. BLAKE2b occurs once, with its longest
+            /// digest.
             pub fn all() -> impl Iterator<Item = Self> {
                 let lanes = Algorithm::ALL.iter().copied().map(HashFunction::Lanes);
                 #[cfg(feature = "others")]
@@ -42,7 +43,7 @@ macro_rules! functions {
                 lanes
             }
 
-            /// The name. BLAKE2b's does not say the length of its digest; [`Display`](fmt::Display) does.
+            /// Returns the name. That of BLAKE2b omits the length of the digest; [`Display`](fmt::Display) shows it.
             pub fn name(self) -> &'static str {
                 match self {
                     HashFunction::Lanes(algorithm) => algorithm.name(),
@@ -53,7 +54,7 @@ macro_rules! functions {
                 }
             }
 
-            /// Bytes in a digest.
+            /// Returns the number of bytes in a digest.
             pub fn digest_bytes(self) -> usize {
                 match self {
                     HashFunction::Lanes(algorithm) => algorithm.digest_bytes(),
@@ -80,7 +81,7 @@ macro_rules! functions {
 functions! {
     /// BLAKE3, 32 bytes.
     Blake3: "blake3", 32, blake3::Hasher::new();
-    /// BLAKE2b, RFC 7693, as `b2sum` has it.
+    /// BLAKE2b, RFC 7693, as in `b2sum`.
     Blake2b(length: Blake2bLength = Blake2bLength::MAX): "blake2b", length.bytes(), length.start();
     /// CRC-32 of gzip and zip (CRC-32/ISO-HDLC), a checksum of 4 bytes, most significant first.
     Crc32: "crc32", 4, Crc::<4>::new(crc_fast::CrcAlgorithm::Crc32IsoHdlc);
@@ -88,12 +89,12 @@ functions! {
     Crc32c: "crc32c", 4, Crc::<4>::new(crc_fast::CrcAlgorithm::Crc32Iscsi);
     /// CRC-64/NVME, S3's default, a checksum of 8 bytes, most significant first.
     Crc64Nvme: "crc64nvme", 8, Crc::<8>::new(crc_fast::CrcAlgorithm::Crc64Nvme);
-    /// XXH3, a checksum of 8 bytes, most significant first, as `xxhsum` has it.
+    /// XXH3, a checksum of 8 bytes, most significant first, as in `xxhsum`.
     Xxh3: "xxh3", 8, xxhash_rust::xxh3::Xxh3::new();
-    /// XXH3, a checksum of 16 bytes, most significant first, as `xxhsum` has it.
+    /// XXH3, a checksum of 16 bytes, most significant first, as in `xxhsum`.
     Xxh128: "xxh128", 16, Xxh128::default();
-    /// The CRC-32 of POSIX `cksum`: CRC-32/CKSUM over the message and its length, a checksum of 4 bytes, most significant
-    /// first.
+    /// The CRC-32 of POSIX `cksum`: CRC-32/CKSUM over the message and its length, a checksum of 4 bytes, most
+    /// significant first.
     Crc: "crc", 4, legacy::Crc::default();
     /// The checksum of BSD's `sum`, 2 bytes, most significant first. It misses many changes of two bytes.
     Bsd: "bsd", 2, legacy::Bsd::default();
@@ -119,7 +120,7 @@ impl fmt::Display for HashFunction {
     }
 }
 
-/// A name that is no [`HashFunction`]'s.
+/// The name does not belong to any [`HashFunction`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct UnknownHashFunctionError;
@@ -141,8 +142,8 @@ impl std::error::Error for UnknownHashFunctionError {}
 impl FromStr for HashFunction {
     type Err = UnknownHashFunctionError;
 
-    /// Takes the algorithms' spellings and the names, in upper or lower case, with `_` or `-`, and BLAKE2b with its bits:
-    /// `SHA-256`, `sha3_256`, `blake2b-256`.
+    /// Parses the spellings of algorithms and the names of other functions, in either case, with `_` or `-`. BLAKE2b
+    /// may be followed by its number of bits. Examples: `SHA-256`, `sha3_256`, `blake2b-256`.
     fn from_str(name: &str) -> Result<Self, UnknownHashFunctionError> {
         if let Ok(algorithm) = name.parse() {
             return Ok(HashFunction::Lanes(algorithm));

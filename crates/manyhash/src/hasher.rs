@@ -1,4 +1,4 @@
-//! Messages that come in pieces.
+//! Messages that arrive in pieces.
 
 use crate::family::with_family;
 use crate::lanes::{self, Advance, Finals, Job, Planned, RowCounts, Source};
@@ -8,9 +8,9 @@ use manyhash_core::family::{MAX_DIGEST_BYTES, StateBytes};
 use manyhash_core::{Family, LaneStates, Start, State};
 use std::io;
 
-/// The running digest of one message that comes in pieces.
+/// Hashes one message that arrives in pieces.
 ///
-/// It can be cloned at any point. [`update_many`] advances many hashers in SIMD lanes.
+/// A hasher can be cloned at any point. [`update_many`] advances many hashers in SIMD lanes.
 ///
 /// ```
 /// use manyhash::{Algorithm, Hasher};
@@ -157,22 +157,22 @@ fn finalize_family<F: Variant>(hashers: &[&Hasher], rows: &FamilyRows, digests: 
 }
 
 impl Hasher {
-    /// A message of no bytes yet.
+    /// Creates a hasher for a new message.
     pub fn new(algorithm: Algorithm) -> Self {
         Hasher { algorithm, running: AnyRunning::new(algorithm) }
     }
 
-    /// The algorithm.
+    /// Returns the algorithm.
     pub fn algorithm(&self) -> Algorithm {
         self.algorithm
     }
 
-    /// The message goes on with these bytes.
+    /// Appends bytes to the message.
     pub fn update(&mut self, bytes: impl AsRef<[u8]>) {
         self.running.update(bytes.as_ref());
     }
 
-    /// The message ends here.
+    /// Ends the message and returns its digest.
     pub fn finalize(self) -> Digest {
         Digest::new(&self.digest_bytes(), self.algorithm)
     }
@@ -187,20 +187,20 @@ impl Hasher {
         self.running.wipe();
     }
 
-    /// Forgets the message and begins another.
+    /// Discards the message and starts a new one.
     pub fn reset(&mut self) {
         self.running = AnyRunning::new(self.algorithm);
     }
 }
 
-/// The algorithm alone: what is hashed may be a secret.
+/// Shows only the algorithm. The message may be a secret.
 impl std::fmt::Debug for Hasher {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Hasher").field("algorithm", &self.algorithm).finish_non_exhaustive()
     }
 }
 
-/// A sink for anything that writes. It takes every byte and never fails.
+/// Appends everything written to the message. Writing never fails.
 impl io::Write for Hasher {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.update(bytes);
@@ -212,11 +212,12 @@ impl io::Write for Hasher {
     }
 }
 
-/// Advances each hasher by a chunk of its own, of any length, many side by side in SIMD lanes.
+/// Advances each hasher by its own chunk, of any length, many side by side in SIMD lanes.
 ///
-/// The same as updating each alone, only sooner, and the two can be mixed. Hashers whose algorithms have one compression
-/// function share lanes, as SHA-224's and SHA-256's do; others are advanced one algorithm after another. It runs on the
-/// caller's thread; hashers shared out among threads are advanced by each thread's own call.
+/// The result is the same as updating each hasher alone, only sooner, and the two can be mixed. Algorithms with the
+/// same compression function, such as SHA-224 and SHA-256, share lanes; others are advanced one algorithm after
+/// another. Hashing runs on the caller's thread. To use several threads, divide the hashers and call this on each
+/// thread.
 ///
 /// ```
 /// use manyhash::{Algorithm, Hasher, update_many};

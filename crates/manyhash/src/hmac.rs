@@ -1,6 +1,7 @@
 //! HMAC, RFC 2104: many messages under one key.
 //!
-//! The key takes a block before the message and one before the inner digest; both are hashed once for all messages.
+//! The padded key is a block before the message and a block before the inner digest. Both are hashed once for all
+//! messages.
 
 use crate::batch::pool::Threads;
 use crate::batch::{copy, fill};

@@ -1,27 +1,29 @@
-//! Hash many messages at once, at the speed the machine has.
+//! Hashes many messages at once, in SIMD lanes on all cores.
 //!
-//! A digest is a serial chain of blocks that no core can hurry, but SIMD lanes carry many messages side by side, and
-//! cores multiply that. This library keeps the lanes full:
+//! A digest is a serial chain of blocks, so one message cannot fill a SIMD register. Many messages can: each lane
+//! carries one, and cores multiply that. This library keeps the lanes full:
 //!
-//! - [`digest_many`] and [`Batch`]: messages in memory, of any number and any lengths, on all cores;
-//! - [`Column`]: columns of messages in Arrow's layouts, to columns of digests (the crate `manyhash-arrow` takes and gives
-//!   Arrow's arrays);
-//! - [`Batch::key`]: HMACs of many messages; [`Batch::salt`]: pseudonyms; [`pbkdf2_many`]: keys of many passwords; [`merkle`]: levels of hash trees;
-//! - [`Hasher`] and [`update_many`]: messages that come in pieces, advanced alone or together;
-//! - [`engine::Engine`]: messages of callers who know nothing of each other, as futures;
-//! - files: [`file::Files`], several functions in one read; with the feature `others` BLAKE3, SHA-3, CRCs and
-//!   more beside the algorithms with lanes;
-//! - [`digest`]: one message, which gains nothing from lanes and is hashed by the best code for one.
+//! - [`digest_many`] and [`Batch`] hash messages in memory, any number of any lengths, on all cores.
+//! - [`Column`] is a column of messages in one of Arrow's layouts, to be hashed into a column of digests. The crate
+//!   `manyhash-arrow` takes and returns Arrow's arrays.
+//! - [`Batch::key`] makes HMACs, [`Batch::salt`] pseudonyms, [`pbkdf2_many`] keys from passwords, and [`merkle`] levels
+//!   of hash trees.
+//! - [`Hasher`] and [`update_many`] hash messages that arrive in pieces, alone or together.
+//! - [`engine::Engine`] hashes messages of independent callers, as futures.
+//! - [`file::Files`] hashes files, with several functions in one read. The feature `others` adds BLAKE3, BLAKE2b, CRCs
+//!   and more to the algorithms with lanes.
+//! - [`digest`] hashes one message. It gains nothing from lanes and is hashed by the best code for one.
 //!
-//! The algorithm is an [`Algorithm`], which has a name, or a type: [`Sha256`] and its siblings. With the feature
-//! `digest` the types have RustCrypto's traits.
+//! An algorithm is either a value, [`Algorithm`], which has a name, or a type: [`Sha256`] and its siblings. With the
+//! feature `digest` the types implement RustCrypto's traits.
 //!
-//! Which kernels are used, for how many messages at once, is measured at the first use of each algorithm, in about a
-//! millisecond (for one message alone, a tenth of that; for messages of a few blocks, as long again), so that lanes are
-//! never slower than one message after another; [`warm_up`] measures before, [`plan`] shows the outcome.
+//! The kernels for each number of messages are chosen by measuring them at the first use of an algorithm, so that lanes
+//! are never slower than one message after another. Measuring takes about a millisecond: a tenth of that for one
+//! message alone, and as long again for messages of a few blocks. [`warm_up`] measures ahead of time; [`plan`] shows
+//! the outcome.
 //!
-//! Nothing here panics, whatever the input, but an index of [`Digests`] that is out of range, as that of a slice does. The
-//! environment variable `MANYHASH_BACKEND` forces a backend; [`backend`] says what comes of a name that is none.
+//! No input makes this library panic, except an index of [`Digests`] that is out of range, as with a slice. The
+//! environment variable `MANYHASH_BACKEND` forces a backend; [`backend`] documents what an invalid name does.
 // `unsafe` is in one module of the feature `map`, `file::mapped`; without the feature there is none.
 #![cfg_attr(not(all(feature = "map", target_os = "linux")), forbid(unsafe_code))]
 #![deny(unsafe_code)]
@@ -68,7 +70,7 @@ pub use typed::*;
 #[doc = include_str!("../../../README.md")]
 struct Readme;
 
-/// And the crate's own README's.
+/// The same for the crate's own README.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct CrateReadme;

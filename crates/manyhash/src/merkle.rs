@@ -1,8 +1,8 @@
-//! Levels of Merkle trees: the SHA-256 of pairs of nodes, a level at a time.
+//! Merkle trees, a level at a time: the SHA-256 of pairs of nodes.
 //!
 //! A parent is the digest of its two children's 64 bytes, as in Ethereum's SSZ (`hash_tree_root`). Bitcoin hashes that
-//! digest once more: `Sha256::digest_many` of the parents. What becomes of the last node of a level of an odd number
-//! differs from tree to tree, and is the caller's to add.
+//! digest once more: call `Sha256::digest_many` on the parents. Trees differ in how they treat the last node of a level
+//! with an odd number of nodes, so that is left to the caller.
 
 use crate::batch::pool::Threads;
 use crate::{Algorithm, Column, Encoding, column};
@@ -13,18 +13,18 @@ pub type Node = [u8; 32];
 /// Parents that are hashed before they are written over their children.
 const PARENTS: usize = 1 << 14;
 
-/// There is no parent of a single node.
+/// The nodes of a level are not exactly two for each parent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("{nodes} nodes are no pairs, or {parents} parents not half as many")]
+#[error("cannot hash {nodes} nodes into {parents} parents: a parent has two nodes")]
 pub struct LevelLengthError {
     nodes: usize,
     parents: usize,
 }
 
-/// The parents of a level, in their order, computed on all cores.
+/// Hashes each pair of nodes into its parent, in order, on all cores.
 ///
 /// # Errors
-/// If there is not room for half as many nodes exactly; nothing is written then.
+/// Returns an error, and writes nothing, unless there are exactly two nodes for each parent.
 pub fn parents(nodes: &[Node], parents: &mut [Node]) -> Result<(), LevelLengthError> {
     if nodes.len() != parents.len().saturating_mul(2) {
         return Err(LevelLengthError { nodes: nodes.len(), parents: parents.len() });
@@ -33,7 +33,8 @@ pub fn parents(nodes: &[Node], parents: &mut [Node]) -> Result<(), LevelLengthEr
     Ok(())
 }
 
-/// Replaces the first half of a level by its parents, and returns them. The second half becomes arbitrary.
+/// Replaces the first half of a level by its parents, and returns them. The contents of the second half are
+/// unspecified.
 ///
 /// ```
 /// use manyhash::{Sha256, merkle};
@@ -49,7 +50,7 @@ pub fn parents(nodes: &[Node], parents: &mut [Node]) -> Result<(), LevelLengthEr
 /// ```
 ///
 /// # Errors
-/// If the number of nodes is odd; nothing is changed then.
+/// Returns an error, and changes nothing, if the number of nodes is odd.
 pub fn parents_in_place(nodes: &mut [Node]) -> Result<&mut [Node], LevelLengthError> {
     let half = nodes.len() / 2;
     if !nodes.len().is_multiple_of(2) {

@@ -1,8 +1,7 @@
 //! PBKDF2 with HMAC, RFC 8018 (5.2): keys of many passwords or salts at once.
 //!
-//! Each block of a key is a chain of iterations that nothing can hurry. But lanes carry chains side by side, each with a
-//! password and salt of its own, and cores multiply that. In the lanes a tag is the next message as it stands: nothing is
-//! moved between iterations.
+//! Each block of a key is a serial chain of iterations. Lanes carry chains side by side, each with its own password and
+//! salt, and cores multiply that. In the lanes a tag is already the next message: nothing is moved between iterations.
 
 use crate::batch::pool::Cores;
 use crate::family::with_family;
@@ -17,9 +16,9 @@ use manyhash_core::{Chains, State, Word};
 use std::num::NonZeroU32;
 use std::sync::{Mutex, PoisonError};
 
-/// The key would be longer than PBKDF2 can make it.
+/// The requested key is longer than PBKDF2 can make it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("a key of {bytes} bytes: PBKDF2 makes at most {most} with this algorithm")]
+#[error("cannot derive a key of {bytes} bytes: PBKDF2 makes at most {most} with this algorithm")]
 pub struct KeyLengthError {
     bytes: usize,
     most: u64,
@@ -31,7 +30,7 @@ struct Chain {
     first: Digest,
 }
 
-/// The keys of many passwords and salts, in their order, each of `length` bytes, computed on all cores.
+/// Derives a key of `length` bytes from each password and salt, on all cores, and returns the keys in order.
 ///
 /// ```
 /// use manyhash::{Algorithm, pbkdf2_many};
@@ -44,7 +43,7 @@ struct Chain {
 /// ```
 ///
 /// # Errors
-/// If the keys are to be longer than 2^32 - 1 digests.
+/// Returns an error if a key would be longer than 2^32 - 1 digests.
 pub fn pbkdf2_many<P: AsRef<[u8]>, S: AsRef<[u8]>>(
     algorithm: Algorithm,
     passwords_and_salts: &[(P, S)],

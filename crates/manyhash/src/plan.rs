@@ -1,43 +1,52 @@
-//! What was measured and chosen, to be shown.
+//! The measured costs of kernels and the choice among them, for display.
 
 use crate::Algorithm;
 use crate::family::with_family;
 use crate::lanes::{Advance, Planned};
 use std::time::Duration;
 
-/// How this machine hashes one algorithm: what each of the backend's kernels costs, as measured in this process, and
-/// which of them are used for how many messages at once.
+/// How this machine hashes with one algorithm: the costs of the backend's kernels, as measured in this process, and the
+/// kernels used for each number of messages.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct KernelPlan {
-    /// The backend's kernels.
+    /// The backend's kernels and their costs.
     pub kernels: Vec<KernelCost>,
     /// The kernel for one message alone.
     pub single: &'static str,
-    /// By the number of messages in the lanes, from 1 to as many as are put there: the kernels that advance them.
+    /// The kernels that advance a number of messages, for each number from 1 to the most that are put into the lanes.
     pub lanes: Vec<Vec<&'static str>>,
 }
 
-/// A kernel and what it costs.
+/// A kernel and its cost.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct KernelCost {
-    /// The name: an identifier that stays the same in later versions, fit for labels and for comparison.
+    /// The name: an identifier that stays the same in later versions, fit for labels and comparisons.
     ///
-    /// It is the vectors' or the dedicated instructions' name: `portable`, `sse2`, `avx2`, `avx512`, `neon`, `sve2`,
-    /// `sha-ni`, `arm-sha`, or `scalar` for plain integers; then, after hyphens, what sets it apart from others of them: `x2` to `x4`
-    /// for that many registers or messages interleaved, `half` and `lane` for a part of a register, `pairs` for two words of
-    /// the schedule at once, `array` for words in an array, `staged` for messages copied before they are transposed, and
-    /// `schedule` for vectors that prepare a scalar kernel's words: `avx512-x2`, `scalar-avx2-schedule`.
+    /// It starts with the vectors or dedicated instructions: `portable`, `sse2`, `avx2`, `avx512`, `neon`, `sve2`,
+    /// `sha-ni`, `arm-sha`, or `scalar` for plain integers. Suffixes after hyphens tell kernels of the same
+    /// instructions apart. Examples are `avx512-x2` and `scalar-avx2-schedule`.
+    ///
+    /// | suffix | the kernel |
+    /// | --- | --- |
+    /// | `x2` to `x4` | interleaves that many registers or messages |
+    /// | `half`, `lane` | uses a part of a register |
+    /// | `pairs` | computes two words of the schedule at once |
+    /// | `array` | keeps words in an array |
+    /// | `staged` | copies messages before it transposes them |
+    /// | `schedule` | prepares a scalar kernel's words in vectors |
     pub name: &'static str,
-    /// Messages that it advances at once.
+    /// Number of messages that the kernel advances at once.
     pub lanes: usize,
-    /// The time that one block of all of them takes, data in the first-level cache; the same for fewer messages.
+    /// Time for one block of every lane, with data in the first-level cache. It is the same for fewer messages.
     pub row: Duration,
 }
 
-/// Measures now what hashing with these algorithms would measure at its first call: about two milliseconds for each of
-/// them that was not measured before in this process. For programs whose first digest should take no longer than others.
+/// Measures the kernels of these algorithms now instead of at their first use.
+///
+/// This takes about two milliseconds for each algorithm that was not measured before in this process. It is for
+/// programs that cannot afford a slower first digest.
 ///
 /// ```
 /// manyhash::warm_up(&[manyhash::Algorithm::Sha256]);
@@ -52,7 +61,8 @@ pub fn warm_up(algorithms: &[Algorithm]) {
     }
 }
 
-/// How this machine hashes one algorithm. Measures it if that was not done before in this process.
+/// Returns how this machine hashes with one algorithm. Measures its kernels if that was not done before in this
+/// process.
 pub fn plan(algorithm: Algorithm) -> KernelPlan {
     with_family!(algorithm, F, _start => {
         let plan = F::plan();

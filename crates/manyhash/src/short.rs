@@ -10,10 +10,10 @@ use manyhash_core::kernel::MAX_LANES;
 use manyhash_core::{Backend, Family, ShortKernel};
 use std::time::{Duration, Instant};
 
-/// Blocks of a short message at the most. Longer ones are as well off in the refilling lanes, where nothing is copied.
+/// Maximum number of blocks in a short message. Longer ones do as well in the refilling lanes, where nothing is copied.
 const MAX_BLOCKS: usize = 8;
 
-/// Messages that wait for each other at the most: some times the lanes of any kernel, so that a call is worth it.
+/// Maximum number of messages that wait for each other: some times the lanes of any kernel, so that a call is worth it.
 pub(crate) const GROUP: usize = 2 * MAX_LANES;
 
 /// The kernel for short messages that costs least for each of them, and how many are worth a call of it.
@@ -26,7 +26,7 @@ pub(crate) struct ShortPlan<F: Family> {
 /// How long the kernels are measured: as in [`Plan`](crate::lanes::Plan), power for wide registers takes its time to come.
 const TIME: Duration = Duration::from_millis(1);
 
-/// Timings of each kernel at the least.
+/// Minimum number of timings of each kernel.
 const ROUNDS: usize = 3;
 
 impl<F: Family> ShortPlan<F> {
@@ -187,7 +187,7 @@ impl<Tag, D: FnMut(Tag, &[u8; MAX_DIGEST_BYTES])> Done<Tag> for D {
     }
 }
 
-/// Bytes of a short message at the most.
+/// Maximum number of bytes in a short message.
 pub(crate) fn most<F: Family>() -> usize {
     MAX_BLOCKS * F::BLOCK_BYTES - F::PADDING_BYTES
 }

@@ -1,8 +1,8 @@
-//! The algorithms as types, for where the algorithm is known when the program is written.
+//! The algorithms as types, for programs that know the algorithm at compile time.
 //!
-//! Each is a [`Running`] message that starts from its algorithm's state: nothing is looked up by name, and a digest is
-//! an array of its own length. They are types of their own rather than one generic over the algorithm, because an
-//! array as long as a constant of a type parameter cannot be written in Rust.
+//! Each is a [`Running`] message that starts from its algorithm's state. Nothing is looked up by name, and a digest is
+//! an array of its own length. There is a type per algorithm rather than one generic type, because Rust cannot express
+//! an array whose length is an associated constant of a type parameter.
 
 #[cfg(feature = "digest")]
 mod rustcrypto;
@@ -22,7 +22,7 @@ macro_rules! typed {
         $(
             #[doc = $about]
             ///
-            /// A value is the running digest of one message that comes in pieces; whole messages need none.
+            /// A value hashes one message that arrives in pieces. Whole messages need no value.
             ///
             /// ```
             #[doc = concat!("use manyhash::", stringify!($name), ";")]
@@ -35,13 +35,13 @@ macro_rules! typed {
             #[doc = concat!("assert_eq!(digest, ", stringify!($name), "::digest_many(&[\"abc\", \"def\"])[0]);")]
             /// ```
             ///
-            /// Digests are plain arrays, whose comparison takes longer the more of them agrees. Where that could tell
-            /// a secret, compare them as [`Digest`](crate::Digest)s.
+            /// Digests are plain arrays. Comparing them takes longer the more of their first bytes agree. Where that
+            /// could reveal a secret, compare them as [`Digest`](crate::Digest)s.
             #[derive(Clone)]
             pub struct $name(Running<manyhash_core::$family>);
 
             impl $name {
-                /// The algorithm, as the functions that take one by name know it.
+                /// The algorithm as a value, for functions that take an [`Algorithm`].
                 pub const ALGORITHM: Algorithm = Algorithm::$name;
 
                 const START: State<manyhash_core::$family> = match Self::ALGORITHM.start() {
@@ -49,42 +49,43 @@ macro_rules! typed {
                     _ => panic!("an algorithm of another family"),
                 };
 
-                /// A message of no bytes yet.
+                /// Creates a hasher for a new message.
                 pub fn new() -> Self {
                     $name(Running::new(Self::START))
                 }
 
-                /// The message goes on with these bytes.
+                /// Appends bytes to the message.
                 pub fn update(&mut self, bytes: impl AsRef<[u8]>) {
                     self.0.update(bytes.as_ref());
                 }
 
-                /// The message ends here.
+                /// Ends the message and returns its digest.
                 pub fn finalize(self) -> [u8; $bytes] {
                     head(&self.0.finalize())
                 }
 
-                /// Forgets the message and begins another.
+                /// Discards the message and starts a new one.
                 pub fn reset(&mut self) {
                     *self = Self::new();
                 }
 
-                /// The digest of one message. It gains nothing from lanes.
+                /// Hashes one message. It gains nothing from lanes.
                 pub fn digest(message: impl AsRef<[u8]>) -> [u8; $bytes] {
                     head(&running::digest::<manyhash_core::$family>(&Self::START, 0, message.as_ref()))
                 }
 
-                /// The digests of many messages, in their order, computed on all cores.
+                /// Hashes many messages on all cores, and returns their digests in order.
                 pub fn digest_many<M: AsRef<[u8]>>(messages: &[M]) -> Vec<[u8; $bytes]> {
                     let mut digests = vec![[0; $bytes]; messages.len()];
                     Self::fill(messages, &mut digests);
                     digests
                 }
 
-                /// As [`digest_many`](Self::digest_many), into the caller's slice: nothing is allocated per message.
+                /// Hashes like [`digest_many`](Self::digest_many), but into the caller's slice. Allocates nothing per
+                /// message.
                 ///
                 /// # Errors
-                /// If the slices differ in length; nothing is written then.
+                /// Returns an error, and writes nothing, if the slices differ in length.
                 pub fn digest_many_into<M: AsRef<[u8]>>(
                     messages: &[M],
                     digests: &mut [[u8; $bytes]],
@@ -109,14 +110,14 @@ macro_rules! typed {
                 }
             }
 
-            /// The name only: what was hashed may be a secret, and no log should have it.
+            /// Shows only the name. The message may be a secret that does not belong in a log.
             impl fmt::Debug for $name {
                 fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                     f.debug_struct(stringify!($name)).finish_non_exhaustive()
                 }
             }
 
-            /// A sink for anything that writes. It takes every byte and never fails.
+            /// Appends everything written to the message. Writing never fails.
             impl io::Write for $name {
                 fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
                     self.update(bytes);

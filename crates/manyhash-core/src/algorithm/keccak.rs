@@ -1,5 +1,5 @@
-//! SHA-3, FIPS 202, and Keccak-256 as Ethereum has it: one permutation, absorbing blocks of as many words as are not kept
-//! back.
+//! SHA-3, FIPS 202, and Keccak-256 as used by Ethereum: one permutation, with blocks of as many words as the capacity
+//! leaves.
 
 #[cfg(target_arch = "aarch64")]
 pub(super) mod arm_sha;
@@ -10,8 +10,8 @@ use crate::vector::feed::Feed;
 use crate::vector::{Compress, Vector};
 use crate::word::Words;
 
-/// `Keccak-f[1600]` in a sponge: 25 words of 64 bits, blocks of `RATE` words, little-endian. `FIRST` is the first byte behind
-/// a message: what tells a function from others, and the first 1 bit of the padding.
+/// `Keccak-f[1600]` in a sponge: 25 words of 64 bits, blocks of `RATE` words, little-endian. `FIRST` is the first byte
+/// after a message: the function's suffix bits, and the first 1 bit of the padding.
 #[derive(Clone, Copy, Debug)]
 pub struct Keccak<const RATE: usize, const FIRST: u8>;
 
@@ -23,7 +23,7 @@ pub type Sha3_256 = Keccak<17, 0b110>;
 pub type Sha3_384 = Keccak<13, 0b110>;
 /// FIPS 202, 6.1.
 pub type Sha3_512 = Keccak<9, 0b110>;
-/// The submission to NIST, before bits were added behind a message ("The Keccak reference", version 3.0, 1.1.2).
+/// The submission to NIST, before suffix bits were added to a message ("The Keccak reference", version 3.0, 1.1.2).
 pub type Keccak256 = Keccak<17, 0b1>;
 
 /// FIPS 202, 4: a sponge starts from zeros.

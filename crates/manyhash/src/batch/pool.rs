@@ -66,7 +66,7 @@ pub(crate) enum Cores {
 }
 
 impl Cores {
-    /// As many as are idle, `most` at the most.
+    /// As many as are idle, at most `most`.
     pub(crate) fn promised(most: usize) -> Self {
         let pool = if most > 1 { get() } else { None };
         match pool.map(|pool| (pool, promise(pool, most - 1).collect::<Vec<_>>())) {
@@ -96,7 +96,7 @@ impl Cores {
     }
 }
 
-/// As many idle threads as there are, `most` at the most.
+/// As many idle threads as there are, at most `most`.
 fn promise(pool: &ThreadPool, most: usize) -> impl Iterator<Item = Promise> {
     let claim = |busy: usize| (busy < pool.current_num_threads()).then_some(busy + 1);
     (0..most)

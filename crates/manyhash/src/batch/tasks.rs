@@ -19,13 +19,13 @@ pub(super) struct Queue<'a, O> {
 /// time when the last pieces are small against the whole.
 const PIECES: usize = 16;
 
-/// Messages in a run at the most, so that what a core sorts at once stays in its cache.
+/// Maximum number of messages in a run, so that what a core sorts at once stays in its cache.
 const MAX_RUN: usize = 8192;
 
 /// Messages from the one taken to the one whose first bytes are asked for.
 const AHEAD: usize = 16;
 
-/// Bytes in a run at the least, so that the lock on the queue stays rare.
+/// Minimum number of bytes in a run, so that the lock on the queue stays rare.
 const MIN_RUN_BYTES: usize = 64 << 10;
 
 impl<'a, O> Queue<'a, O> {
@@ -79,7 +79,7 @@ pub(super) struct Reader<'q, 'a, O> {
     /// The messages of the task in hand, and which of them are left, the longest last: they are taken from the end.
     messages: &'a [&'a [u8]],
     left: Vec<u32>,
-    /// Bytes of a short message at the most. The order of these does not matter.
+    /// Maximum number of bytes in a short message. The order of these does not matter.
     short: usize,
     /// The output of every task taken so far.
     outputs: Vec<&'a mut [O]>,

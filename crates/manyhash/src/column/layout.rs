@@ -86,7 +86,7 @@ impl<'a, O: Offset> Offsets<'a, O> {
     }
 }
 
-/// Bytes of a view's row at the most that stand in the view itself.
+/// Maximum length of a row that is stored in its view.
 const INLINE: usize = 12;
 
 impl<'a> Views<'a> {

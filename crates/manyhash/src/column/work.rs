@@ -17,7 +17,7 @@ use std::sync::{Mutex, PoisonError};
 /// The nulls of a group are the bits of one number.
 const _: () = assert!(GROUP == u128::BITS as usize);
 
-/// Rows in a task at the least: groups of messages that are not full at its end are few beside it.
+/// Minimum number of rows in a task: groups of messages that are not full at its end are few beside it.
 const TASK: usize = 8192;
 
 /// Rows whose successors are asked for at once: the CPU has only so many lines under way, and waits beyond them.

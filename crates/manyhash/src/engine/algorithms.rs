@@ -1,4 +1,4 @@
-//! One algorithm or several over the same bytes.
+//! One algorithm or several for the same bytes.
 
 use crate::{Algorithm, Digest};
 
@@ -6,10 +6,11 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// What a message is hashed by: an [`Algorithm`], or several in an array or a `Vec`, whose digests come in the same
-/// order. The bytes are read from memory once for all of them.
+/// One algorithm or several: an [`Algorithm`], or an array or a `Vec` of them.
+///
+/// The digests are in the same order. The bytes are read from memory once for all algorithms.
 pub trait Algorithms: sealed::Sealed {
-    /// A [`Digest`], or as many as there are algorithms.
+    /// A [`Digest`], or a digest per algorithm in the same kind of collection.
     type Digests;
 
     #[doc(hidden)]

@@ -194,7 +194,7 @@ impl Costs {
     /// among them, in falling order, as many as matter.
     ///
     /// A core's seconds are shared out among the messages beside each other. One that has to be done in T seconds can
-    /// afford rows that take T / length on an average, and has to pay the more for each byte, the sooner that is: what
+    /// afford rows that take T / length on average, and has to pay the more for each byte, the sooner that is: what
     /// the [hull](Self::hull) says. T is when all can pay.
     pub(super) fn soonest(&self, long: &[u64], bytes: u64, cores: usize) -> f64 {
         let (slowest, least) = self.hull[self.hull.len() - 1];
@@ -215,7 +215,7 @@ impl Costs {
         if fits(low) { low } else { high }
     }
 
-    /// Seconds of a core for a byte of a message, where its row takes so long on an average.
+    /// Seconds of a core for a byte of a message, where its row takes so long on average.
     fn price(&self, seconds: f64) -> f64 {
         let after = self.hull.partition_point(|point| point.0 <= seconds);
         match (after.checked_sub(1).map(|i| self.hull[i]), self.hull.get(after)) {

@@ -19,8 +19,8 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Instant;
 
-/// A job on its way: held by its caller until he looks, or in its slot, where it may wait in line for memory. Dropped, it
-/// leaves.
+/// A job on its way: held by its caller until he looks, or in its slot, where it may wait in line for memory. Dropped,
+/// it leaves.
 pub(super) struct Submission {
     shared: Arc<SharedEngine>,
     place: Place,
@@ -194,7 +194,7 @@ impl Submission {
         }
     }
 
-    /// To wait for the job here would be to wait for ever.
+    /// Gives up the job: waiting for it here would never end.
     fn give_up(&self) -> JobError {
         if let Place::Slot(id) = self.place {
             self.shared.with(|inner, now, after| inner.free(id, now, after));
@@ -250,10 +250,10 @@ impl Drop for Submission {
     }
 }
 
-/// The digests of one message to come: a future, or waited for with [`wait`](Self::wait).
+/// A future of the digests of one message. [`wait`](Self::wait) blocks instead.
 ///
-/// The message was submitted when this was made; one that found no room is in line for it. Dropped, the message is
-/// given up.
+/// The message was submitted when the future was made. If there was no room for it, it is in line. Dropping the future
+/// abandons the message.
 #[must_use = "a message is given up when this is dropped"]
 pub struct Digesting<A: Algorithms> {
     state: Digests<A::Digests>,
@@ -277,10 +277,10 @@ impl<A: Algorithms> Digesting<A> {
         Digesting { state: Digests::AtOnce(Some(outcome), None) }
     }
 
-    /// Waits for it on this thread, which may do some of the work.
+    /// Blocks until the message is hashed. This thread may do some of the hashing.
     ///
     /// # Errors
-    /// If it could not be hashed.
+    /// Returns an error if the message could not be hashed.
     pub fn wait(self) -> Result<A::Digests, JobError> {
         match self.state {
             Digests::AtOnce(outcome, _) => outcome.unwrap_or(Err(JobError::Closed)),

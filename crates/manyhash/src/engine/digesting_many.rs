@@ -14,17 +14,17 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// What the digests of many messages are collected in: a `Vec` of [`Digest`]s, or [`Digests`] side by side.
+/// A collection of the digests of many messages: a `Vec` of [`Digest`]s, or [`Digests`] side by side.
 pub trait Collection: sealed::Sealed + Unpin {
-    /// Room for so many.
+    /// Makes room for `count` digests.
     #[doc(hidden)]
     fn room(algorithm: Algorithm, count: usize) -> Self;
 
-    /// Digest number so and so.
+    /// Stores the digest of a message.
     #[doc(hidden)]
     fn put(&mut self, number: usize, digest: Digest);
 
-    /// All of them in order.
+    /// Collects all digests, in order.
     #[doc(hidden)]
     fn all(algorithm: Algorithm, digests: Vec<Digest>) -> Self;
 }
@@ -64,9 +64,9 @@ impl Collection for Digests {
     }
 }
 
-/// The digests of many messages to come, in their order: a future, or waited for with [`wait`](Self::wait).
+/// A future of the digests of many messages, in order. [`wait`](Self::wait) blocks instead.
 ///
-/// Dropped, the messages are given up.
+/// Dropping the future abandons the messages.
 #[must_use = "the messages are given up when this is dropped"]
 pub struct DigestingMany<C = Vec<Digest>> {
     algorithm: Algorithm,
@@ -89,10 +89,10 @@ impl<C: Collection> DigestingMany<C> {
         DigestingMany { algorithm, parts, next: 0, messages, digests: None }
     }
 
-    /// Waits for them on this thread, which may do some of the work.
+    /// Blocks until all messages are hashed. This thread may do some of the hashing.
     ///
     /// # Errors
-    /// If one of the messages could not be hashed.
+    /// Returns an error if one of the messages could not be hashed.
     pub fn wait(mut self) -> Result<C, JobError> {
         block_on(|context| self.look(Caller::Thread, context))
     }

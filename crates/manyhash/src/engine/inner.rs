@@ -457,7 +457,7 @@ impl Inner {
         self.unlocked.is_closed()
     }
 
-    /// A job that waits goes into a thread's hands, to be advanced by so many bytes at the most.
+    /// A job that waits goes into a thread's hands, to be advanced by so many bytes at most.
     pub(super) fn start(&mut self, id: Id, budget: usize, now: Instant) -> Option<Work> {
         let waited = self.slots.since(id, now)?;
         self.slots.change(id, SlotState::Ready, SlotState::Hashing, now).ok()?;

@@ -1,5 +1,5 @@
 //! The engine under a model checker, which runs every test under thousands of orders of events and reports a panic,
-//! and threads that wait for ever, with the order that led there (`shuttle::replay` repeats it).
+//! and threads that wait forever, with the order that led there (`shuttle::replay` repeats it).
 //!
 //! scripts/test.sh runs it. What the algorithms cost is made up, so that the tests choose who hashes a message: the
 //! thread that waits for it, as it is with messages as short as these, or the engine's threads. The shortest are hashed

@@ -15,10 +15,11 @@ use std::fmt;
 use std::time::Duration;
 
 impl Stats {
-    /// The figures in the text form that Prometheus reads, with the feature `prometheus`.
+    /// Formats the figures as OpenMetrics 1.0, the text format that Prometheus reads. Requires the feature
+    /// `prometheus`.
     ///
-    /// A page of it is to be served as `application/openmetrics-text; version=1.0.0; charset=utf-8`. It ends in a line
-    /// `# EOF`, which other metrics have to go before. Times are in seconds and sizes in bytes.
+    /// Serve the text as `application/openmetrics-text; version=1.0.0; charset=utf-8`. It ends with a line `# EOF`, so
+    /// other metrics have to precede it. Times are in seconds and sizes in bytes.
     ///
     /// ```
     /// use manyhash::{Algorithm, engine::Engine};

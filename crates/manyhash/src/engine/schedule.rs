@@ -10,7 +10,7 @@
 //! - one so long that all would wait for it, were it slowed by many lanes: it gets a core with few lanes or none beside;
 //! - one longer than its fair share of the rest: it should not be left for last, so the longest come first, but they do
 //!   not get all lanes while others wait;
-//! - all others, by deadline: the sooner the earlier they came and the shorter they are. Nothing is overtaken for ever,
+//! - all others, by deadline: the sooner the earlier they came and the shorter they are. Nothing is overtaken forever,
 //!   for every deadline comes.
 
 use super::costs::{Costs, Share};
@@ -103,7 +103,7 @@ pub(super) struct Bundle {
 
 const CLASSES: usize = u64::BITS as usize + 1;
 
-/// The longest slice, in seconds: how long a newcomer waits at the most for a core to look.
+/// The longest slice, in seconds: how long a newcomer waits at most for a core to look.
 const LONGEST_SLICE: f64 = 250e-6;
 
 /// A caller's slice: what is in hand is done with, if it can be.
@@ -471,7 +471,7 @@ impl Schedule {
 struct Choice {
     kind: Kind,
     lanes: usize,
-    /// Bytes by which a job is advanced at the most.
+    /// Maximum number of bytes by which a job is advanced.
     slice: u64,
     /// Bytes from which on a job should not be left for last.
     long: u64,

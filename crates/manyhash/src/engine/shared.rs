@@ -21,7 +21,7 @@ pub(super) struct SharedEngine {
     pub(super) unlocked: Arc<Unlocked>,
     /// Where the engine's threads sleep.
     work: Condvar,
-    /// The process that the threads are in: they do not survive a fork, and the lock may be held for ever after one.
+    /// The process that the threads are in: they do not survive a fork, and the lock may be held forever after one.
     process: u32,
     pub(super) threads: usize,
     /// By algorithm: the order of it alone.

@@ -139,7 +139,7 @@ fn rates(costs: &Costs, cores: usize, most: usize) -> Vec<f64> {
 /// Seconds below which no schedule can be done. The lengths are in falling order.
 ///
 /// First, the longest k messages cannot go on at more than the best rate for k messages. Second, what a core spends on a
-/// row is shared out among its lanes: a message for whose bytes the rows take r seconds on an average costs at least
+/// row is shared out among its lanes: a message for whose bytes the rows take r seconds on average costs at least
 /// g(r) core-seconds a byte, where g is the lower convex hull of what lanes cost each, by what their rows take. If all
 /// is done in T seconds, then r is at most T / length, and the sum of all cores' seconds is at most T times the cores.
 fn bound(costs: &Costs, cores: usize, lengths: &[u64], rates: &[f64]) -> f64 {

@@ -7,28 +7,28 @@
 use super::links::{Links, List};
 use std::time::{Duration, Instant};
 
-/// What a slot is doing.
+/// The state of a slot.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub enum SlotState {
-    /// Nobody's.
+    /// The slot is not in use.
     Free,
-    /// A caller's, who has handed over nothing that is left to hash, or waits in line for memory.
+    /// The caller has handed over nothing that is left to hash, or waits in line for memory.
     Filling,
     /// There is something to hash.
     Ready,
-    /// A thread hashes it.
+    /// A thread is hashing.
     Hashing,
-    /// The digests are there, or what went wrong, and wait for the caller.
+    /// The digests or an error are ready for the caller.
     Done,
 }
 
 impl SlotState {
-    /// All of them, in the order in which a slot goes through them.
+    /// All states, in the order in which a slot passes through them.
     pub const ALL: &[SlotState] =
         &[SlotState::Free, SlotState::Filling, SlotState::Ready, SlotState::Hashing, SlotState::Done];
 
-    /// The name, in lower case: a label of metrics, which does not change.
+    /// Returns the name in lower case: a label of metrics, which stays the same in later versions.
     pub fn name(self) -> &'static str {
         match self {
             SlotState::Free => "free",

@@ -1,4 +1,4 @@
-//! What the engine has done and is doing, as figures.
+//! Figures of what the engine is doing and has done.
 
 use super::inner::Inner;
 use super::slots::SlotState;
@@ -10,37 +10,37 @@ use crate::lanes::Advance;
 use manyhash_core::Family;
 use std::time::{Duration, Instant};
 
-/// What an engine is doing now, and what it has done so far.
+/// A snapshot of what an engine is doing and what it has done so far.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Stats {
-    /// The engine's threads.
+    /// Number of the engine's threads.
     pub threads: usize,
-    /// The time that the engine's threads have spent hashing, all together.
+    /// Total time that the engine's threads have spent hashing.
     pub busy: Duration,
-    /// The time that callers' own threads have spent hashing what was not worth handing over. For messages of a few KiB
-    /// this is not measured, but what they cost by the plan.
+    /// Total time that callers' own threads have spent hashing what was not worth handing over. For messages of a few
+    /// KiB this is not measured but computed from the plan's costs.
     pub inline: Duration,
     /// The slots in each state, in the order of [`SlotState::ALL`].
     pub states: Vec<StateStats>,
-    /// Changes of slots' states.
+    /// Number of changes of slots' states.
     pub transitions: u64,
-    /// Bytes handed over that are not hashed yet, as far as they count against the bound.
+    /// Bytes handed over and not hashed yet, as far as they count against the bound.
     pub memory: u64,
-    /// The bound.
+    /// The bound on such bytes, as set by [`Builder::memory`](super::Builder::memory).
     pub memory_bound: u64,
-    /// Jobs done, failed ones included: messages, streams, and batches of short messages.
+    /// Number of jobs done, failed ones included. A job is a message, a stream or a batch of short messages.
     pub jobs: u64,
-    /// The algorithms in use.
+    /// Figures of each algorithm that was used.
     pub algorithms: Vec<AlgorithmStats>,
     /// How long jobs with something to hash waited for a thread, each time.
     pub queue_wait: Histogram,
-    /// How long threads had jobs in hand, each time.
+    /// How long threads held jobs, each time.
     pub service: Histogram,
 }
 
 impl Stats {
-    /// How many slots are in a state.
+    /// Returns the number of slots in a state.
     pub fn slots(&self, state: SlotState) -> usize {
         self.states.iter().find(|of| of.state == state).map_or(0, |of| of.slots)
     }
@@ -52,24 +52,24 @@ impl Stats {
 pub struct StateStats {
     /// The state.
     pub state: SlotState,
-    /// Slots that are in it.
+    /// Number of slots in the state.
     pub slots: usize,
-    /// How long the one that has been longest in it has been there.
+    /// Time that the oldest of them has been in the state.
     pub oldest: Option<Duration>,
 }
 
-/// What was hashed by an algorithm.
+/// What was hashed with an algorithm.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct AlgorithmStats {
     /// The algorithm.
     pub algorithm: Algorithm,
-    /// Bytes hashed.
+    /// Number of bytes hashed.
     pub bytes: u64,
-    /// Lanes in use of those worth filling, on an average over rows of blocks: 0 to 1. Algorithms that share a
+    /// Active lanes divided by the lanes worth filling, on average over rows of blocks: 0 to 1. Algorithms that share a
     /// compression function, such as SHA-224 and SHA-256, share lanes and this figure.
     pub occupancy: f64,
-    /// The kernels that were used, by the same share.
+    /// The kernels that were used, most used first. They are shared in the same way.
     pub kernels: Vec<KernelUse>,
 }
 
@@ -79,20 +79,20 @@ pub struct AlgorithmStats {
 pub struct KernelUse {
     /// The name, as in [`KernelCost::name`](crate::KernelCost::name).
     pub name: &'static str,
-    /// Rows, a block of each of its lanes, that it has advanced.
+    /// Number of rows that the kernel has advanced. A row is one block of each of its lanes.
     pub rows: u64,
 }
 
-/// How often something took how long.
+/// A histogram of durations.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Histogram {
-    /// Upper bounds, included, with the number of those that took no longer, and longer than the bound before. The last
-    /// bound is [`Duration::MAX`].
+    /// Upper bounds, inclusive, each with the number of durations up to it and above the bound before. The last bound
+    /// is [`Duration::MAX`].
     pub buckets: Vec<(Duration, u64)>,
-    /// How many there were.
+    /// Number of durations.
     pub count: u64,
-    /// How long they took together.
+    /// Sum of the durations.
     pub sum: Duration,
 }
 
@@ -137,8 +137,8 @@ impl Figures {
         algorithms.iter().for_each(|algorithm| self.bytes[*algorithm as usize] += bytes as u64);
     }
 
-    /// What callers hashed at once, one message at a time. They did not look at the clock, which takes as long as a short
-    /// message does.
+    /// What callers hashed at once, one message at a time. They did not look at the clock, which takes as long as a
+    /// short message does.
     pub(super) fn add_unlocked(&mut self, unlocked: &Unlocked) {
         self.jobs += unlocked.jobs();
         for (algorithm, bytes) in unlocked.bytes().filter(|(_, bytes)| *bytes > 0) {

@@ -1,4 +1,4 @@
-//! Messages that come in chunks.
+//! Messages that arrive in chunks.
 
 use super::JobError;
 use super::algorithms::Algorithms;
@@ -22,11 +22,10 @@ use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 use std::time::Instant;
 
-/// A message that comes in chunks, hashed as they come. Chunks of 16 KiB and more are best: each costs a trip to the
-/// engine.
+/// Hashes a message that arrives in chunks. Chunks of 16 KiB and more are best: each costs a trip to the engine.
 ///
-/// [`write`](Self::write) takes a chunk without copying it, and waits when the engine's memory is used up or when
-/// hashing is more than 256 KiB behind. Dropped, the message is given up.
+/// [`write`](Self::write) takes a chunk without copying it, and waits while the engine's memory is used up or hashing
+/// is more than 256 KiB behind. Dropping the stream abandons the message.
 pub struct HashStream<A> {
     shared: Arc<SharedEngine>,
     place: Place,
@@ -88,11 +87,11 @@ impl<A: Algorithms> HashStream<A> {
         HashStream { shared, place, writing: None, algorithms: PhantomData }
     }
 
-    /// The message goes on with these bytes.
+    /// Appends a chunk to the message.
     ///
-    /// The future is done when the chunk is accepted, which may be before it is hashed. Dropped earlier, nothing was
-    /// written; the message can go on. The first few KiB are hashed by the thread that polls, and so is a chunk of up to
-    /// some hundred KiB while there are few callers.
+    /// The future completes when the chunk is accepted, which may be before it is hashed. If it is dropped earlier,
+    /// nothing was written, and the message can be continued. The thread that polls hashes the first few KiB of a
+    /// message and, while there are few callers, chunks of up to some hundred KiB.
     pub fn write<B: AsRef<[u8]> + Send + 'static>(&mut self, bytes: B) -> Write<'_, A> {
         let chunk = match work::length(&bytes) {
             Ok(length) => Some(Chunk::of_length(bytes, length)),
@@ -112,7 +111,7 @@ impl<A: Algorithms> HashStream<A> {
         Write { stream: self, chunk, beside, ticket: None, yielded: None }
     }
 
-    /// The message ends here.
+    /// Ends the message and returns its digest as a future.
     pub fn finish(mut self) -> Digesting<A> {
         let shared = &self.shared;
         match std::mem::replace(&mut self.place, Place::Over(JobError::Closed)) {
@@ -160,7 +159,7 @@ impl<A> Drop for HashStream<A> {
     }
 }
 
-/// A chunk on its way into a stream: a future, or waited for with [`wait`](Self::wait).
+/// A future that completes when a stream has accepted a chunk. [`wait`](Self::wait) blocks instead.
 #[must_use = "nothing is written when this is dropped before it is done"]
 pub struct Write<'a, A> {
     stream: &'a mut HashStream<A>,
@@ -175,10 +174,10 @@ pub struct Write<'a, A> {
 }
 
 impl<A: Algorithms> Write<'_, A> {
-    /// Waits for it on this thread, which may do some of the work.
+    /// Blocks until the chunk is accepted. This thread may do some of the hashing.
     ///
     /// # Errors
-    /// If the stream has failed, or the engine is gone.
+    /// Returns an error if the stream has failed, or if the engine was dropped.
     pub fn wait(mut self) -> Result<(), JobError> {
         block_on(|context| self.poll_as(Caller::Thread, context))
     }

@@ -10,7 +10,7 @@ use std::cell::Cell;
 use std::task::Context;
 use std::time::{Duration, Instant};
 
-/// Seconds for which a thread hashes at the most before others go first.
+/// Maximum number of seconds for which a thread hashes before others go first.
 const MOST: f64 = 250e-6;
 
 /// The same where it is dear: a runtime with an idle thread wakes that for it, and has it for its other tasks.

@@ -342,7 +342,7 @@ impl Inner {
         Taken { group: Some(bundle.group), works: works.collect(), begun: now, by_engine }
     }
 
-    /// A job of the caller's own, to be advanced by so many bytes at the most.
+    /// A job of the caller's own, to be advanced by so many bytes at most.
     pub(super) fn take_own(&mut self, id: Id, bytes: usize, now: Instant) -> Option<Taken> {
         self.schedule.remove(id.index());
         let work = self.start(id, bytes, now)?;

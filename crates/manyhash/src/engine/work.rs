@@ -130,7 +130,7 @@ type Piece<'a> = (&'a mut [Hasher], &'a [u8]);
 pub(super) struct Work {
     pub(super) id: Id,
     pub(super) content: Content,
-    /// Bytes to hash at the most.
+    /// Maximum number of bytes to hash.
     pub(super) budget: usize,
     /// Bytes hashed.
     pub(super) hashed: usize,

@@ -9,13 +9,13 @@ use std::sync::{Mutex, MutexGuard};
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 #[non_exhaustive]
 pub enum Storage {
-    /// Whichever the system says, of each device.
+    /// Whatever the system reports for each device.
     #[default]
     Auto,
-    /// Without moving parts: many files are asked for at once.
+    /// Storage without moving parts: many files are read at once.
     Ssd,
-    /// Rotating disks: files that are not in memory are read one at a time, a thousand in the order of their places on
-    /// the disk.
+    /// Rotating disks: files that are not in memory are read one at a time. Each thousand or so are sorted by their
+    /// places on the disk.
     Hdd,
 }
 

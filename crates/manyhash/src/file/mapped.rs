@@ -1,4 +1,4 @@
-//! Mapped files: the program's leave to map them, and the bytes of a window.
+//! Mapped files: the program's permission to map them, and the bytes of a window.
 //!
 //! This is the only module of the library with `unsafe`.
 #![allow(unsafe_code)]
@@ -6,18 +6,20 @@
 use std::fs::File;
 use std::io;
 
-/// The program's leave to map files, which takes a handler of `SIGBUS`: with the feature `map`, on Linux.
+/// The program's permission to map files, which requires a handler for `SIGBUS`. Available with the feature `map` on
+/// Linux.
 ///
-/// Without it files are read, never mapped.
+/// Without a guard files are read, never mapped.
 #[derive(Clone, Copy, Debug)]
 pub struct SigbusGuard(manyhash_map::Guard);
 
 impl SigbusGuard {
-    /// Installs a handler of `SIGBUS`, which stays until the process ends. Call it once, in `main`; later calls return the
-    /// outcome of the first.
+    /// Installs a handler for `SIGBUS`, which stays until the process ends. Call it once, in `main`: later calls return
+    /// the outcome of the first.
     ///
-    /// A mapped file that is truncated raises the signal where its missing pages are touched. The handler maps zeros there,
-    /// and the file gives an error instead of digests. Every other `SIGBUS` goes to the handler that was installed before.
+    /// Touching the missing pages of a mapped file that was truncated raises the signal. The handler maps zeros there,
+    /// and the file gives an error instead of digests. Every other `SIGBUS` goes to the handler that was installed
+    /// before.
     ///
     /// ```
     /// use manyhash::{Algorithm, file};
@@ -30,24 +32,26 @@ impl SigbusGuard {
     /// ```
     ///
     /// # Safety
-    /// The caller answers for the whole process:
-    /// - It owns `SIGBUS`: no other code replaces the handler later, unless the replacement passes on what it does not handle.
-    /// - No thread that hashes files blocks the signal. The system kills the process then.
-    /// - It has no writable mapping of a file that is hashed.
+    /// The caller guarantees for the whole process:
+    /// - No other code replaces the handler of `SIGBUS` later, unless the replacement passes on what it does not
+    ///   handle.
+    /// - No thread that hashes files blocks the signal. The system would kill the process.
+    /// - The process has no writable mapping of a file that is hashed.
     ///
-    /// It also accepts what no caller can rule out: other processes may write to a file while it is mapped. In Rust's memory
-    /// model that is a data race. The library relies on what compilers do with loads: mapped bytes reach nothing but hash
-    /// functions, whose branches, addresses and lengths do not depend on the message. So the digest of a file that is
-    /// written to is that of a mixture of old and new bytes, as it is when the file is read.
+    /// The caller also accepts what it cannot rule out: other processes may write to a file while it is mapped. In
+    /// Rust's memory model that is a data race. The library relies on what compilers do with loads: mapped bytes reach
+    /// only hash functions, and the branches, addresses and lengths of hash functions do not depend on the message. So
+    /// the digest of a file that is written to meanwhile is that of a mixture of old and new bytes, as it is when the
+    /// file is read.
     ///
     /// # Errors
-    /// If the system refuses.
+    /// Returns the system's error if the handler cannot be installed.
     pub unsafe fn install() -> io::Result<Self> {
         // SAFETY: the caller's promises are at least those that are asked for.
         unsafe { manyhash_map::Guard::install() }.map(SigbusGuard)
     }
 
-    /// The leave, if the program has called [`install`](Self::install) and the system did not refuse.
+    /// Returns the guard, if [`install`](Self::install) was called before and did not fail.
     pub fn installed() -> Option<Self> {
         manyhash_map::Guard::installed().map(SigbusGuard)
     }

@@ -11,15 +11,15 @@ use xxhash_rust::xxh3::Xxh3;
 pub struct Blake2bLength(u8);
 
 impl Blake2bLength {
-    /// All that BLAKE2b has: 64 bytes.
+    /// BLAKE2b's longest digest: 64 bytes.
     pub const MAX: Self = Blake2bLength(64);
 
-    /// So many bits, if BLAKE2b has digests of them: a multiple of 8, up to 512.
+    /// Creates a length from a number of bits. Returns `None` unless it is a multiple of 8 from 8 to 512.
     pub fn of_bits(bits: usize) -> Option<Self> {
         (bits.is_multiple_of(8) && (8..=512).contains(&bits)).then_some(Blake2bLength((bits / 8) as u8))
     }
 
-    /// Bytes.
+    /// Returns the number of bytes.
     pub fn bytes(self) -> usize {
         usize::from(self.0)
     }

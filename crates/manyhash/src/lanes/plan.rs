@@ -55,7 +55,7 @@ manyhash_core::families!(planned);
 /// What was measured before, or else is now.
 ///
 /// Threads that come at the same time each measure for themselves, and the first one's outcome counts. Were they to wait
-/// for the first, a process forked meanwhile would wait for ever: it has no such thread.
+/// for the first, a process forked meanwhile would wait forever: it has no such thread.
 #[inline]
 fn measured<T>(cell: &'static OnceLock<T>, measure: impl FnOnce(Backend) -> T) -> &'static T {
     if let Some(value) = cell.get() {
@@ -83,7 +83,7 @@ const ROWS: usize = 64;
 /// address could all happen to contend with a kernel's stack for one part of the cache.
 const APART: usize = 192;
 
-/// Timings of each kernel at the least. The least time counts: an interrupted one is only ever too long.
+/// Minimum number of timings of each kernel. The least time counts: an interrupted one is only ever too long.
 const ROUNDS: usize = 3;
 
 /// How long the kernels of one lane are measured.

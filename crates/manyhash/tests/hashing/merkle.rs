@@ -35,5 +35,5 @@ fn what_is_no_pairs_is_refused() {
     assert!(parents(&three, &mut [[0; 32]; 1]).is_err());
     assert!(parents(&three, &mut [[0; 32]; 2]).is_err());
     let error = parents(&three[..2], &mut []).expect_err("there is no room");
-    assert_eq!(error.to_string(), "2 nodes are no pairs, or 0 parents not half as many");
+    assert_eq!(error.to_string(), "cannot hash 2 nodes into 0 parents: a parent has two nodes");
 }

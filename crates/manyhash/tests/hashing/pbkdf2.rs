@@ -115,5 +115,8 @@ fn any_number_of_passwords_and_lengths() {
 fn a_key_that_is_too_long_is_refused() {
     let length = (u32::MAX as usize + 1) * 16;
     let error = pbkdf2_many(Algorithm::Md5, &[("a", "b")], times(1), length).expect_err("it is too long");
-    assert_eq!(error.to_string(), "a key of 68719476736 bytes: PBKDF2 makes at most 68719476720 with this algorithm");
+    assert_eq!(
+        error.to_string(),
+        "cannot derive a key of 68719476736 bytes: PBKDF2 makes at most 68719476720 with this algorithm"
+    );
 }
