@@ -331,7 +331,7 @@ fn the_cache_is_where_it_is_named_or_usual_or_nowhere() {
     let unusable = "not a cache of this version of manyhash; name another file, or delete it";
     fs::write(&usual, "precious").expect("a file");
     let message = format!("digest cache {}: {unusable}", usual.display());
-    let expected = format!("{message}; going on without\nmanyhash: {summary}");
+    let expected = format!("{message}; continuing without a cache\nmanyhash: {summary}");
     assert_text(&dups_with_home(home, root, &["."]), text, &expected);
     let outcome = dups_with_home(home, root, &["--cache", &usual.display().to_string(), "."]);
     assert_eq!(String::from_utf8_lossy(&outcome.stderr), format!("manyhash: {message}\n"));

@@ -65,9 +65,9 @@ fn manifests_of_every_function_are_read_as_they_were_meant() {
             let gnu = manifest(root, &["create", "d", "-a", function, "--format", "gnu", "-o", list]);
             assert_eq!(gnu.status, Some(i32::from(!is_bare)), "{function} {list}");
             if !is_bare {
-                let what = "a list of this format does not say that its digests are of";
+                let what = "this format does not show that digests are of";
                 assert!(
-                    String::from_utf8_lossy(&gnu.stderr).contains(&format!("{what} {function}; take bsd")),
+                    String::from_utf8_lossy(&gnu.stderr).contains(&format!("{what} {function}; use bsd")),
                     "{gnu:?}"
                 );
             }
@@ -105,7 +105,7 @@ fn files_tell_whose_digests_a_list_has() {
         let tag =
             tags.map_or(function.to_uppercase(), |tag| if function == "blake3" { tag.to_uppercase() } else { tag });
         let shown =
-            format!("its digests are no {} but {tag}, as ./a shows; check it with -a {function}", guess.to_uppercase());
+            format!("its digests are {tag}, not {}, as ./a shows; check it with -a {function}", guess.to_uppercase());
         let messages = format!("manysum: WARNING: 3 computed checksums did NOT match\nmanysum: ../m: {shown}\n");
         assert_eq!(String::from_utf8_lossy(&without_summary(&checked.stderr)), messages);
         write(root, "d/b", "b");
@@ -153,7 +153,7 @@ fn where_no_file_tells_nothing_is_overwritten() {
     assert_outcome(&updated, 1, changes, &format!("manyhash: {doubt}; left as it is\n{summary}"));
     assert_eq!(text(root, "m"), list);
     let checked = manysum(&root.join("d"), &["-c", "../m"], b"");
-    let said = "../m: it does not say whose digests it has; they were taken for SHA256: name others with -a\n";
+    let said = "../m: does not name its algorithm, which was taken to be SHA256; name the right one with -a\n";
     assert!(String::from_utf8_lossy(&checked.stderr).contains(said), "{checked:?}");
     // Whoever names the function means it.
     assert_outcome(&manifest(root, &["update", "d", "m", "-a", "blake3"]), 0, changes, summary);

@@ -86,7 +86,7 @@ fn a_manifest_is_what_manysum_prints() {
     write(root, "list", &printed);
     assert_outcome(&manifest(root, &["verify", "d", "list"]), 0, "", "manyhash: 6 files: 6 as listed\n");
     let several = manifest(root, &["create", "d", "-a", "md5,sha1", "--format", "gnu"]);
-    let message = "a list of this format has one algorithm; take bsd, hashdeep or json for several";
+    let message = "this format holds one algorithm; use bsd, hashdeep or json for several";
     assert_outcome(&several, 1, "", &format!("manyhash: {message}\n"));
 }
 
@@ -123,7 +123,7 @@ fn every_name_there_can_be() {
     let hashdeep = || manifest(root, &["create", "d", "--format", "hashdeep", "-o", "m"]);
     assert_eq!(hashdeep().status, Some(1));
     let messages = String::from_utf8_lossy(&hashdeep().stderr).into_owned();
-    assert!(messages.contains("manyhash: 'd/'$'\\n': a list of hashdeep cannot hold this name"), "{messages}");
+    assert!(messages.contains("manyhash: 'd/'$'\\n': a hashdeep list cannot hold this name"), "{messages}");
     // It can hold all others, those that end in a carriage return too.
     for entry in fs::read_dir(root.join("d")).expect("a directory") {
         let entry = entry.expect("an entry");
