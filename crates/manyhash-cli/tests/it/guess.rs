@@ -192,8 +192,8 @@ fn sets_of_known_digests() {
         assert_eq!(outcome.status, Some(0));
         String::from_utf8(outcome.stderr).expect("UTF-8")
     };
-    let said = "manyhash: no list says that its digests are of sha256: they have 64 digits; --algorithm names another \
-                function\n";
+    let said = "manyhash: no list names its algorithm; took digests of 64 digits to be sha256; name another with \
+                --algorithm\n";
     let guessed = build(&["list"]);
     assert!(guessed.starts_with("manyhash: 3 digests of sha256; ") && guessed.ends_with(said), "{guessed}");
     for told in [build(&["B3SUMS"]), build(&["list", "-a", "blake3"])] {

@@ -202,8 +202,8 @@ fn tagged(task: Task, functions: &[HashFunction], binary: Option<bool>) -> Resul
 fn algorithm_help() -> String {
     let names = arguments::function_names();
     format!(
-        "Hash algorithm: {names}. Separate several with commas, or repeat the option: each file is read once, and lines \
-         have tags"
+        "Hash algorithm: {names}. Separate several with commas, or repeat the option: each file is read once, and \
+         lines have tags"
     )
 }
 
