@@ -92,8 +92,8 @@ fn files_tell_whose_digests_a_list_has() {
     {
         let list = bare(root, function);
         write(root, "m", &list);
-        let (what, name) = ("does not say whose digests it has, and they are no", format!("--algorithm {function}"));
-        let refused = format!("manyhash: m: {what} {guess} but {function}, as a shows; name {name}\n");
+        let (what, use_it) = ("does not name its algorithm, which is", format!("use --algorithm {function}"));
+        let refused = format!("manyhash: m: {what} {function}, not {guess}, as a shows; {use_it}\n");
         // One is enough, even if others have changed.
         write(root, "d/b", "changed");
         for task in ["verify", "update"] {
@@ -144,13 +144,13 @@ fn where_no_file_tells_nothing_is_overwritten() {
         write(root, &format!("d/{name}"), "changed");
     }
     let changes = "a: changed\nb: changed\nsub/c: changed\n";
-    let doubt = "m: no file is as listed, and it does not say whose digests it has; they were taken for sha256: \
-                 name the right ones with --algorithm";
+    let doubt = "m: no file is as listed, and it does not name its algorithm, which was taken to be sha256; \
+                 name the right one with --algorithm";
     let summary = "manyhash: 3 files: 0 as listed, 3 changed\n";
     let verified = manifest(root, &["verify", "d", "m"]);
     assert_outcome(&verified, 2, changes, &format!("manyhash: {doubt}\n{summary}"));
     let updated = manifest(root, &["update", "d", "m"]);
-    assert_outcome(&updated, 1, changes, &format!("manyhash: {doubt}; left as it is\n{summary}"));
+    assert_outcome(&updated, 1, changes, &format!("manyhash: {doubt}; left unchanged\n{summary}"));
     assert_eq!(text(root, "m"), list);
     let checked = manysum(&root.join("d"), &["-c", "../m"], b"");
     let said = "../m: does not name its algorithm, which was taken to be SHA256; name the right one with -a\n";
@@ -173,8 +173,8 @@ fn differences_of_lists_that_do_not_say() {
     let root = directory.path();
     write(root, "bare", bare(root, "blake3"));
     assert_eq!(manifest(root, &["create", "d", "-a", "blake3", "-o", "m"]).status, Some(0));
-    let what = "m: has digests of blake3, and the other manifest of sha256, as far as one seems that does not say it; \
-                --algorithm says it";
+    let what = "m: has digests of blake3, but the other manifest of sha256; one does not name its algorithm: use \
+                --algorithm";
     assert_outcome(&manifest(root, &["diff", "bare", "m"]), 1, "", &format!("manyhash: {what}\n"));
     assert_outcome(&manifest(root, &["diff", "bare", "m", "-a", "blake3"]), 0, "", "");
 }
