@@ -7,7 +7,7 @@ use clap_complete::{Shell, generate};
 use manysum::console::Console;
 use std::process::ExitCode;
 
-/// Print the completions of a program for a shell.
+/// Print the shell completions of a program.
 ///
 /// For bash: source <(manyhash completions bash manysum)
 #[derive(clap::Args)]
@@ -15,7 +15,7 @@ pub struct CompletionsArguments {
     #[arg(value_name = "SHELL")]
     shell: Shell,
 
-    /// The program that is completed
+    /// Program to complete
     #[arg(default_value = "manyhash", value_parser = ["manyhash", "manysum"])]
     program: String,
 }

@@ -32,25 +32,24 @@ use stop::Stop;
 
 /// Find files with the same content.
 ///
-/// Prints groups of files that have the same size and digest, each group after its size, with an empty line between
-/// groups. Empty files are left out, and symbolic links below a DIR are not followed. Several names of one file (hard
-/// links) are no duplicates of each other; further names of a duplicate follow its first. Files that share all their blocks
-/// already waste nothing.
+/// Print groups of files that have the same size and digest. Each group begins with its size, and an empty line
+/// separates groups. Empty files are skipped, and symbolic links below a DIR are not followed. Several names of one
+/// file (hard links) are not duplicates of each other; further names of a duplicate follow its first. Files that
+/// already share all their blocks waste no space.
 ///
-/// The first file of a group, in the order of the arguments and then of the names, stays when the others are deleted or
-/// replaced. Each of these is compared with it byte for byte before, and stays if either is changed meanwhile, is open
-/// for writing in another program, or is the other one seen through another file system. All its names below the DIRs
-/// go.
+/// When files are deleted or replaced, the first file of each group stays, in the order of the arguments and then of
+/// the names. Each other file is compared with it byte by byte first. It is skipped if either file changes meanwhile,
+/// is open for writing in another program, or is the other one seen through another file system. Otherwise all its
+/// names below the DIRs are deleted or replaced.
 ///
-/// A file that is to be deleted or replaced by a hard link is first moved to a directory beside it, DIR/NAME to
-/// DIR/.manyhash-aside-XXXXXX/NAME. Ctrl-C moves it back, and so does the next run with --delete, --hardlink or
-/// --reflink, if a run was killed.
+/// Before a file is deleted or replaced by a hard link, it is moved from DIR/NAME to DIR/.manyhash-aside-XXXXXX/NAME.
+/// Ctrl-C moves it back. If a run is killed, the next run with --delete, --hardlink or --reflink moves it back.
 ///
-/// The exit status is 0, or 1 if anything went wrong or a file had to stay as it is. Files that --hardlink leaves for
-/// their attributes, or for what their file system allows, are named, and are no failure.
+/// The exit status is 0, or 1 if anything went wrong or a file was skipped. Files that --hardlink skips because of
+/// their attributes or the limits of their file system are reported, but are not failures.
 #[derive(clap::Args)]
 pub struct DupsArguments {
-    /// Directories, or files
+    /// Directories or files to search
     #[arg(value_name = "DIR", required = true)]
     directories: Vec<OsString>,
 
@@ -63,33 +62,34 @@ pub struct DupsArguments {
     #[command(flatten)]
     cache: CacheOptions,
 
-    /// Print a JSON object a line for each group
+    /// Print a JSON object for each group, one per line
     #[arg(long, conflicts_with = "zero")]
     json: bool,
 
-    /// End lines with NUL instead of a newline, and escape no names
+    /// End each line with NUL instead of a newline, and do not escape names
     #[arg(short, long)]
     zero: bool,
 
-    /// Delete all files of a group but the first
+    /// Delete all files of each group but the first
     #[arg(long, group = "replacement")]
     delete: bool,
 
-    /// Make all files of a group hard links to the first that has the same owner, group, permissions and extended
-    /// attributes (access control lists among them), is on the same file system, and can have more links. Its times stay
+    /// Replace files by hard links to the first of their group that has the same owner, group, permissions and extended
+    /// attributes (including access control lists), is on the same file system, and can have more links. The first file
+    /// keeps its times
     #[arg(long, group = "replacement")]
     hardlink: bool,
 
-    /// With --hardlink, whatever the owners, permissions and extended attributes: the first file's stay
+    /// With --hardlink, ignore owners, permissions and extended attributes; those of the first file stay
     #[arg(long, requires = "hardlink", conflicts_with_all = ["delete", "reflink"])]
     ignore_attributes: bool,
 
-    /// Let all files of a group share the first one's blocks, where the file system can, as Btrfs and XFS
-    /// (FIDEDUPERANGE). They stay the files that they are, with their attributes and times
+    /// Let all files of each group share the first one's blocks, on file systems that can, such as Btrfs and XFS
+    /// (FIDEDUPERANGE). They remain separate files, with their own attributes and times
     #[arg(long, group = "replacement")]
     reflink: bool,
 
-    /// Do not ask before anything is deleted or replaced
+    /// Do not ask before deleting or replacing files
     #[arg(long, requires = "replacement")]
     yes: bool,
 }
@@ -173,5 +173,5 @@ impl DupsArguments {
 }
 
 fn function_help() -> String {
-    format!("Hash function: {}", arguments::function_names())
+    format!("Hash algorithm: {}", arguments::function_names())
 }

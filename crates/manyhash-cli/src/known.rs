@@ -20,7 +20,7 @@ use manysum::console::Console;
 pub use set::Set;
 use std::process::ExitCode;
 
-/// Tell files that are known by their digests from others.
+/// Match files against sets of known digests.
 #[derive(clap::Args)]
 pub struct KnownArguments {
     #[command(subcommand)]

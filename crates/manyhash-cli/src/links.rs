@@ -12,13 +12,14 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// Install links named md5sum, sha1sum, ..., sha512sum, b2sum and cksum, under which manysum is those tools.
+/// Install links named md5sum, sha1sum, ..., sha512sum, b2sum and cksum that start manysum as those programs.
 ///
-/// The links are symbolic, and lead to the manysum beside this program: by its name alone if they are in its directory,
-/// so that both may be moved together, else by its whole path. Other files of these names are left alone.
+/// The links are symbolic and point to the manysum beside this program. In the directory of both programs they hold its
+/// name alone, so that all can be moved together; elsewhere they hold its full path. Other files with these names are
+/// left unchanged.
 #[derive(clap::Args)]
 pub struct InstallLinksArguments {
-    /// Where to put them, as /usr/local/bin: before coreutils' own in PATH
+    /// Directory for the links, such as /usr/local/bin; it must come before that of coreutils in PATH
     #[arg(value_name = "DIR")]
     directory: PathBuf,
 }
@@ -47,7 +48,7 @@ fn run(console: &mut Console, directory: &Path) -> io::Result<bool> {
                 let done = match done {
                     Done::Made => "",
                     Done::Replaced => " (replaced)",
-                    Done::There => " (was there)",
+                    Done::There => " (already there)",
                 };
                 console.line(&[&path, &b" -> "[..], &target, done.as_bytes(), b"\n"].concat())?;
             }
@@ -99,7 +100,7 @@ fn install(path: &Path, target: &Path) -> io::Result<Done> {
     match fs::symlink_metadata(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => symlink(target, path).map(|()| Done::Made),
         Err(error) => Err(error),
-        Ok(there) if !there.is_symlink() => Err(io::Error::other("is there, and is no link; left as it is")),
+        Ok(there) if !there.is_symlink() => Err(io::Error::other("exists and is not a link; left unchanged")),
         Ok(_) => {
             let held = fs::read_link(path)?;
             if held == target {
@@ -107,7 +108,7 @@ fn install(path: &Path, target: &Path) -> io::Result<Done> {
             } else if held.file_name() == target.file_name() {
                 replace(path, target).map(|()| Done::Replaced)
             } else {
-                Err(io::Error::other(format!("is there, and leads to {}; left as it is", held.display())))
+                Err(io::Error::other(format!("exists and points to {}; left unchanged", held.display())))
             }
         }
     }

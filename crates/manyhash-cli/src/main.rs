@@ -7,7 +7,7 @@ use manyhash_cli::{completions, dups, known, manifest, manual, simulate, speed};
 use manysum::{arguments, program};
 use std::process::ExitCode;
 
-/// Tools around hashing many messages at once.
+/// Make manifests, match known files, find duplicates and measure how fast this machine hashes.
 #[derive(Parser)]
 #[command(name = "manyhash", version)]
 struct ManyhashArguments {

@@ -23,11 +23,11 @@ use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 
-/// Keep lists of the digests of all files in a tree, and check trees by them.
+/// Create, verify, update and compare manifests of trees.
 ///
-/// A manifest lists the regular files in a directory, by their names below it, sorted. Symbolic links are not followed,
-/// and the manifest itself is left out, as are files named .manyhash-*.tmp, which one of these programs leaves behind if it
-/// is stopped while it writes; they are said.
+/// A manifest lists the digests of the regular files in a directory, sorted by their names below it. Symbolic links are
+/// not followed, and the manifest itself is skipped. Files named .manyhash-*.tmp are skipped too, and reported: these
+/// programs leave them behind if they are interrupted while they write.
 #[derive(clap::Args)]
 pub struct ManifestArguments {
     #[command(subcommand)]

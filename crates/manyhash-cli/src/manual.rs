@@ -12,10 +12,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// Write the manual pages of manyhash, of its tools and of manysum.
+/// Write the manual pages of manyhash, its subcommands and manysum.
 #[derive(clap::Args)]
 pub struct ManualArguments {
-    /// Where to put them, as /usr/local/share/man/man1; it has to be there
+    /// Directory for the pages, such as /usr/local/share/man/man1; it must exist
     #[arg(value_name = "DIR")]
     directory: PathBuf,
 }

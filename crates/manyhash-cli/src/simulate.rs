@@ -38,16 +38,15 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use subject::Failure;
 
-/// Simulate producers whose data is hashed as it comes.
+/// Simulate producers whose data is hashed as it arrives.
 ///
-/// Each producer sends one message, in chunks. It takes a free buffer, copies prepared bytes into it, once they would
-/// have come at its SPEED, and hands it over; what it hands over is hashed as part of its message and goes back to the
-/// free buffers. The copy is the producers' own work, on threads of their own, of which there is one a core at the most.
-/// The digests of all messages are checked.
+/// Each producer sends one message, in chunks. It takes a free buffer, copies prepared bytes into it at the pace of its
+/// SPEED, and hands it over. The chunk is hashed as part of its message, and its buffer is free again. Producers copy
+/// on threads of their own, at most one per core. The digests of all messages are checked.
 ///
-/// Each message has a slot: free before its first chunk and after its end, filling while nothing of it is left to hash,
-/// ready when there is, hashing while a thread hashes it, and done when its digest waits to be fetched. The slots are counted again and
-/// again, from every millisecond on to about 200 times in all.
+/// Each message has a slot. It is free before the first chunk and after the end of the message, filling while nothing
+/// is left to hash, ready when something is, hashing while a thread hashes it, and done while its digest waits to be
+/// fetched. The slots are counted every millisecond at first, and less often in a longer run, about 200 times in all.
 ///
 /// A SIZE is a number of bytes: 4096, 64K or 64KiB (of 1024), 10MB (of 1000), and so on for G, T, P and E.
 #[derive(clap::Args)]
@@ -55,11 +54,11 @@ pub struct SimulateArguments {
     #[arg(long, value_name = "ALGORITHM", default_value = "sha256", help = algorithm_help())]
     hash: Algorithm,
 
-    /// Producers, each with a message of its own; 65536 at the most
+    /// Number of producers, each with its own message; at most 65536
     #[arg(long, value_name = "N", default_value = "64", value_parser = value_parser!(u64).range(1..=load::MAX_PRODUCERS))]
     producers: u64,
 
-    /// Bytes that a producer hands over at once; the last time, what is left
+    /// Bytes per chunk; the last chunk of a message may be shorter
     #[arg(long, value_name = "SIZE", default_value = "64K", value_parser = size::some)]
     chunk_size: u64,
 
@@ -67,27 +66,27 @@ pub struct SimulateArguments {
     #[arg(long, value_name = "SIZE", default_value = "1G", value_parser = size::some)]
     total_size: u64,
 
-    /// Bytes a second of each producer, written as a SIZE; 0 is as fast as it can
+    /// Bytes per second of each producer, as a SIZE; 0 means as fast as possible
     #[arg(long, value_name = "RATE", default_value = "0", value_parser = size::size)]
     speed: u64,
 
-    /// Threads that hash; 0 is one a core
+    /// Number of hashing threads; 0 means one per core
     #[arg(long, value_name = "N", default_value = "0", value_parser = value_parser!(u64).range(0..=1024))]
     threads: u64,
 
-    /// Bytes of chunks in memory at the most; four chunks of each producer are used if they are less
+    /// Bytes of chunks in memory, at most; four chunks per producer are used if that is less
     #[arg(long, value_name = "SIZE", default_value = "1G", value_parser = size::some)]
     memory: u64,
 
-    /// Run the same with other software too, a context for each producer, on as many threads
+    /// Also run the same load with other software, with a context per producer and as many threads
     #[arg(long, value_name = "PEER")]
     with: Option<Peer>,
 
-    /// Print a JSON object
+    /// Print a JSON object instead of a table
     #[arg(long)]
     json: bool,
 
-    /// Write a page with charts to FILE, in HTML; it needs nothing else to be read
+    /// Write a self-contained HTML page with charts to FILE
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
 }

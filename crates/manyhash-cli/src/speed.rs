@@ -16,9 +16,9 @@ use std::process::ExitCode;
 
 /// Measure how fast this machine hashes.
 ///
-/// For each ALGORITHM: one message alone, messages that fill the lanes of one core, and messages on all cores; and the
-/// plan, which says which kernels are used for how many messages at once. All digests are checked. Rates are medians,
-/// in decimal units: 1 GB/s is 1000000000 bytes a second.
+/// For each ALGORITHM, measure one message alone, messages that fill the lanes of one core, and messages on all cores.
+/// Then print the plan: which kernels are used for how many messages at once. All digests are checked. Rates are
+/// medians in decimal units: 1 GB/s is 1000000000 bytes per second.
 #[derive(clap::Args)]
 pub struct SpeedArguments {
     #[arg(value_name = "ALGORITHM", help = algorithms_help())]
@@ -28,7 +28,7 @@ pub struct SpeedArguments {
     #[arg(long, value_name = "N", default_value = "1", value_parser = seconds, allow_negative_numbers = true)]
     seconds: f64,
 
-    /// Print a JSON object a line for each algorithm
+    /// Print a JSON object for each algorithm, one per line
     #[arg(long)]
     json: bool,
 }
@@ -73,7 +73,7 @@ fn run(console: &mut Console, arguments: SpeedArguments) -> io::Result<bool> {
 
 fn algorithms_help() -> String {
     format!(
-        "Algorithms to measure, of {} [default: all]",
+        "Algorithms to measure: {} [default: all]",
         Algorithm::ALL.iter().map(|algorithm| algorithm.name()).collect::<Vec<_>>().join(", ")
     )
 }

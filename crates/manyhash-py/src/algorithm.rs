@@ -26,7 +26,7 @@ impl<'py> FromPyObject<'_, 'py> for Names {
         let names = object.extract::<Vec<String>>();
         let names = names.map_err(|_| PyTypeError::new_err("expected the name of a hash type, or a list of names"))?;
         if names.is_empty() {
-            return Err(PyValueError::new_err("no hash type is named"));
+            return Err(PyValueError::new_err("no hash type given"));
         }
         let algorithms = names.iter().map(|name| parse(name)).collect::<PyResult<_>>()?;
         Ok(Names { algorithms, is_one: false })

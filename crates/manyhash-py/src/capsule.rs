@@ -102,7 +102,7 @@ fn take<T: Structure>(capsule: &Bound<'_, PyAny>, name: &'static CStr) -> PyResu
     // interpreter, which the capsule's other users are too.
     let structure = unsafe { T::take(place) };
     if structure.is_released() {
-        return Err(value_error(format!("a capsule {name:?} was used before")));
+        return Err(value_error(format!("the capsule {name:?} was already used")));
     }
     Ok(structure)
 }
@@ -113,7 +113,7 @@ fn take<T: Structure>(capsule: &Bound<'_, PyAny>, name: &'static CStr) -> PyResu
 /// TypeError if it is no capsule; ValueError if it has another name.
 fn place<T>(capsule: &Bound<'_, PyAny>, name: &'static CStr) -> PyResult<NonNull<T>> {
     let place = capsule.cast::<PyCapsule>()?.pointer_checked(Some(name))?.cast::<T>();
-    if place.is_aligned() { Ok(place) } else { Err(value_error(format!("a capsule {name:?} points to no structure"))) }
+    if place.is_aligned() { Ok(place) } else { Err(value_error(format!("the capsule {name:?} has no valid pointer"))) }
 }
 
 /// The name and type of an array, which can be hashed.
@@ -166,7 +166,7 @@ pub(crate) fn requested(
     // SAFETY: by the interface, what is in a capsule of this name is this structure, and stays the consumer's.
     let schema = unsafe { place.as_ref() };
     if schema.release.is_none() {
-        return Err(value_error("the requested type was released before"));
+        return Err(value_error("the requested type is already released"));
     }
     // What Arrow's crate panics over is no type that digests can be in.
     let data_type = catch_unwind(AssertUnwindSafe(|| DataType::try_from(schema).ok())).unwrap_or_default();

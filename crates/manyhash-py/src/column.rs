@@ -87,22 +87,23 @@ impl ChunkedArray {
     }
 }
 
-/// The digests of a column: of anything with __arrow_c_array__ or __arrow_c_stream__, without copying its values.
+/// Return the digests of a column, from any object with __arrow_c_array__ or __arrow_c_stream__, without copying its
+/// values.
 ///
-/// The type is binary, utf8, their large and view forms, or fixed_size_binary; any other is a TypeError. A table or
-/// query result of one such column will do. The digests are fixed_size_binary, or, with hex, utf8 (large_utf8 if they
-/// are more than 2 GiB). Null in, null out. An array gives an Array, a stream a ChunkedArray.
+/// The type must be binary, utf8, their large or view forms, or fixed_size_binary; any other raises TypeError. A table
+/// or query result with one such column works too. The digests are fixed_size_binary, or with hex utf8 (large_utf8 if
+/// they exceed 2 GiB). Nulls stay null. An array returns an Array, a stream returns a ChunkedArray.
 ///
-/// Who has a list of possible values (mail addresses, names, numbers) finds the values of digests by hashing the list. For
-/// pseudonyms of such values use hmac_column.
+/// Digests of guessable values (mail addresses, names, numbers) are not pseudonyms: anyone can hash a list of
+/// candidates and compare. Use hmac_column for those.
 #[pyfunction]
 #[pyo3(signature = (name, array, *, hex = false))]
 pub(crate) fn digest_column<'py>(name: &str, array: &Bound<'py, PyAny>, hex: bool) -> PyResult<Bound<'py, PyAny>> {
     column(algorithm::parse(name)?, None, array, hex)
 }
 
-/// The HMACs (RFC 2104) of a column's rows under one key: as digest_column, but nobody finds the values again without the
-/// key. The key is a buffer of any length; 32 random bytes (secrets.token_bytes) are good.
+/// Return the HMACs (RFC 2104) of a column's rows under one key. Otherwise as digest_column, but candidates cannot be
+/// checked without the key. The key is a buffer of any length; use 32 random bytes (secrets.token_bytes).
 #[pyfunction]
 #[pyo3(signature = (key, name, array, *, hex = false))]
 pub(crate) fn hmac_column<'py>(
@@ -133,8 +134,7 @@ fn column<'py>(
         }
     }));
     hashed.unwrap_or_else(|_| {
-        let message =
-            "the array breaks the rules of Arrow's C data interface; standard error has the first that it breaks";
+        let message = "invalid array in Arrow's C data interface; see standard error for the reason";
         Err(PyValueError::new_err(message))
     })
 }

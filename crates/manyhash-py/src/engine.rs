@@ -52,10 +52,10 @@ struct Asking {
     caller: Caller,
 }
 
-/// Hashes messages of many asyncio tasks side by side, on threads of its own, which run no Python.
+/// Hash messages of many asyncio tasks side by side, on threads that run no Python.
 ///
-/// threads: how many hash; None is one for every core.
-/// memory: bytes handed over and not yet hashed at the most; whoever comes then waits. None is 256 MiB.
+/// threads: number of hashing threads; None means one per core.
+/// memory: limit in bytes on data handed over but not yet hashed; callers wait for room beyond it. None means 256 MiB.
 #[pyclass(frozen, module = "manyhash")]
 pub(crate) struct Engine {
     asking: Asking,
@@ -79,11 +79,11 @@ impl Engine {
         Ok(Engine { asking: Asking { engine, asyncio, caller }, turns: Turns::default() })
     }
 
-    /// The digest of a message, as a future; of several names, a tuple of digests.
+    /// Return a future of the digest of a message; with several names, of a tuple of digests.
     ///
-    /// bytes are handed over by reference, anything else is copied. Up to 2047 bytes are hashed at once. Longer messages
-    /// go to the engine when the event loop begins its next turn, all that were asked for until then together, so it is
-    /// faster to ask for many and then await them than to await each. Cancelled, a message is given up.
+    /// bytes are handed over by reference, anything else is copied. Messages of up to 2047 bytes are hashed at once.
+    /// Longer ones are collected, and go to the engine together when the event loop begins its next turn. So requesting
+    /// many and then awaiting them is faster than awaiting each in turn. Cancelling the future gives the message up.
     fn digest<'py>(&self, name: Names, data: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let (py, held) = (data.py(), Held::of(data)?);
         let Asking { engine, asyncio, .. } = &self.asking;
@@ -110,10 +110,10 @@ impl Engine {
         Ok(future)
     }
 
-    /// The digests of many messages, as one future of a list, in their order. For short messages it is several times as
-    /// fast as a future for each.
+    /// Return one future of the digests of many messages, a list in their order. For short messages this is several
+    /// times as fast as a future for each.
     ///
-    /// bytes are handed over by reference, anything else is copied. Cancelled, the messages are given up.
+    /// bytes are handed over by reference, anything else is copied. Cancelling the future gives the messages up.
     fn digest_many<'py>(&self, name: &str, buffers: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let algorithm = algorithm::parse(name)?;
         let py = buffers.py();
@@ -126,14 +126,14 @@ impl Engine {
         Ok(future)
     }
 
-    /// A message that comes in chunks.
+    /// Return a Stream for a message that comes in chunks.
     fn stream(&self, name: Names) -> Stream {
         let message = Message::new(self.asking.engine.stream(name.algorithms));
         Stream { message, is_one: name.is_one, asking: self.asking.clone() }
     }
 }
 
-/// A message that comes in chunks, hashed by an Engine as they come.
+/// A message that comes in chunks, hashed by an Engine as they arrive.
 #[pyclass(frozen, module = "manyhash")]
 pub(crate) struct Stream {
     message: Arc<Message>,
@@ -144,29 +144,29 @@ pub(crate) struct Stream {
 
 #[pymethods]
 impl Stream {
-    /// Hands a chunk over, to be awaited; then it is accepted, which may be before it is hashed. Chunks of 16 KiB and more
-    /// are best.
+    /// Write a chunk. The await ends when the chunk is accepted, which may be before it is hashed. Chunks of 16 KiB or
+    /// more are best.
     ///
-    /// A coroutine: nothing happens until it is awaited. Cancelled while it is awaited, nothing is written, and the message
-    /// can go on. If a task of its own awaits it (by create_task, gather, TaskGroup or shield), that task may have written
-    /// when whoever waits for it is cancelled: `written` tells. A write that is never awaited makes every later call fail.
+    /// This is a coroutine: nothing happens until it is awaited. If it is cancelled, nothing was written, and the write
+    /// may be tried again. If a task of its own runs it (create_task, gather, TaskGroup or shield), cancelling the
+    /// caller may leave the chunk written: check `written`. A write that is never awaited makes every later call fail.
     fn write(&self, data: &Bound<'_, PyAny>) -> PyResult<Coroutine> {
         let work = self.message.write(Held::of(data)?)?;
         let work = Box::pin(async move { work.await.map(|()| CoroutineResult::Written) });
         Ok(Coroutine::write(work, self.message.clone(), self.asking.clone()))
     }
 
-    /// Ends the message, to be awaited: the digest, or a tuple of them if the stream has several names.
+    /// End the message, and return the digest, or a tuple of digests if the stream has several names.
     ///
-    /// A coroutine: nothing happens until it is awaited. If it is cancelled the message has ended or not, and nothing is
-    /// lost: finish() may be awaited again, also after it gave the digest.
+    /// This is a coroutine: nothing happens until it is awaited. If it is cancelled, nothing is lost: await finish()
+    /// again. This also works after it has returned the digest.
     fn finish(&self) -> PyResult<Coroutine> {
         let (work, is_one) = (self.message.finish()?, self.is_one);
         let work = Box::pin(async move { work.await.map(|digests| CoroutineResult::Digests { digests, is_one }) });
         Ok(Coroutine::finish(work, self.asking.clone()))
     }
 
-    /// Bytes accepted so far.
+    /// The number of bytes accepted so far.
     #[getter]
     fn written(&self) -> u64 {
         self.message.written()

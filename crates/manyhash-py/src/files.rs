@@ -26,14 +26,15 @@ struct Done {
     bytes: u64,
 }
 
-/// The digests of files, in their order, computed on all cores. Other threads run Python meanwhile.
+/// Return the digests of files, in their order, computed on all cores. Other threads run Python meanwhile.
 ///
-/// With one name each result is the digest, with several a dict from name to digest. A file that cannot be read has the
-/// OSError in its place, with its filename; it is not raised. A file is read once, for all of them.
+/// With one name, each result is a digest. With several, each is a dict from name to digest, and each file is read once
+/// for all of them. A file that cannot be read has its OSError, with its filename, in place of the result; it is not
+/// raised.
 ///
-/// threads: how many hash; None is one for every core.
-/// progress: called now and then, and in the end, with (bytes_done, files_done). What it raises, and KeyboardInterrupt,
-/// ends the work and is raised.
+/// threads: number of hashing threads; None means one per core.
+/// progress: called from time to time, and at the end, with (bytes_done, files_done). Exceptions that it raises, and
+/// KeyboardInterrupt, stop the work and propagate.
 #[pyfunction]
 #[pyo3(signature = (name, paths, *, threads = None, progress = None))]
 pub(crate) fn digest_files<'py>(
@@ -44,7 +45,7 @@ pub(crate) fn digest_files<'py>(
     progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyList>> {
     if threads == Some(0) {
-        return Err(PyValueError::new_err("threads must be at least 1, or None for one for every core"));
+        return Err(PyValueError::new_err("threads must be at least 1, or None for one per core"));
     }
     if paths.is_instance_of::<PyString>() || paths.is_instance_of::<PyBytes>() {
         return Err(PyTypeError::new_err("expected an iterable of paths, not one path"));
@@ -110,7 +111,7 @@ fn collect(
         py.check_signals()?;
         progress.report()?;
         if ended && digests.len() < files {
-            return Err(PyRuntimeError::new_err("the threads that hash ended early"));
+            return Err(PyRuntimeError::new_err("the hashing threads ended early"));
         }
     }
     Ok(digests)

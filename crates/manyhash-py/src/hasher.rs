@@ -58,9 +58,9 @@ impl SharedHasher {
     }
 }
 
-/// Advances each object by a buffer of its own, many side by side in SIMD lanes.
+/// Update each object with a buffer of its own, many side by side in SIMD lanes.
 ///
-/// No two objects are the same; otherwise it is a ValueError, and none has changed. Objects of one algorithm share lanes.
+/// Raises ValueError, and changes no object, if an object occurs twice. Objects of one algorithm share lanes.
 #[pyfunction]
 pub(crate) fn update_many<'py>(
     py: Python<'py>,
@@ -80,7 +80,7 @@ pub(crate) fn update_many<'py>(
     let address = |hasher: &SharedHasher| std::ptr::from_ref(hasher).addr();
     pairs.sort_unstable_by_key(|(hasher, _)| address(hasher));
     if pairs.windows(2).any(|two| address(two[0].0) == address(two[1].0)) {
-        return Err(PyValueError::new_err("an object is there twice"));
+        return Err(PyValueError::new_err("an object occurs twice"));
     }
     py.detach(|| advance(&pairs));
     Ok(())

@@ -44,13 +44,13 @@ fn bytes<'py>(py: Python<'py>, digest: &Digest) -> Bound<'py, PyBytes> {
     PyBytes::new(py, digest.as_bytes())
 }
 
-/// The digests of many buffers, in their order, computed on all cores. Other threads run Python meanwhile.
+/// Return the digests of many buffers, in their order, computed on all cores. Other threads run Python meanwhile.
 #[pyfunction]
 pub(crate) fn digest_many<'py>(name: &str, buffers: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
     objects(buffers, hash(Batch::new(algorithm::parse(name)?)), bytes)
 }
 
-/// As digest_many, in hexadecimal.
+/// Return the digests of many buffers in hexadecimal. Otherwise as digest_many.
 #[pyfunction]
 pub(crate) fn hexdigest_many<'py>(name: &str, buffers: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
     objects(buffers, hash(Batch::new(algorithm::parse(name)?)), hex)
@@ -65,8 +65,8 @@ pub(crate) fn hex<'py>(py: Python<'py>, digest: &Digest) -> Bound<'py, PyString>
     PyString::new(py, str::from_utf8(hex).unwrap_or_default())
 }
 
-/// The HMACs (RFC 2104) of many buffers under one key, in their order, computed on all cores: what hmac.digest gives for
-/// each. The key is a buffer of any length, and hashed once. Other threads run Python meanwhile.
+/// Return the HMACs (RFC 2104) of many buffers under one key, in their order, computed on all cores, as hmac.digest
+/// would for each. The key is a buffer of any length, and is hashed once. Other threads run Python meanwhile.
 #[pyfunction]
 pub(crate) fn hmac_many<'py>(
     key: &Bound<'py, PyAny>,

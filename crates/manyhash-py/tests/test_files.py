@@ -73,7 +73,7 @@ def test_arguments():
             manyhash.digest_files("md5", [], threads=wrong)
     with pytest.raises(ValueError, match="unsupported hash type md6"):
         manyhash.digest_files("md6", [])
-    with pytest.raises(ValueError, match="no hash type"):
+    with pytest.raises(ValueError, match="no hash type given"):
         manyhash.digest_files([], [])
     with pytest.raises(TypeError):
         manyhash.digest_files("md5", [7])

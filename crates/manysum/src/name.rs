@@ -26,6 +26,6 @@ pub fn from_bytes(bytes: Vec<u8>) -> io::Result<OsString> {
 #[cfg(not(unix))]
 pub fn from_bytes(bytes: Vec<u8>) -> io::Result<OsString> {
     let name =
-        String::from_utf8(bytes).map_err(|_| io::Error::new(io::ErrorKind::InvalidInput, "Name is not UTF-8"))?;
+        String::from_utf8(bytes).map_err(|_| io::Error::new(io::ErrorKind::InvalidInput, "name is not valid UTF-8"))?;
     Ok(OsString::from(name))
 }

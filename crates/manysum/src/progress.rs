@@ -25,11 +25,11 @@ const RATE: u8 = 10;
 /// When progress is shown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum When {
-    /// If standard error is a terminal
+    /// Only if standard error is a terminal
     Auto,
-    /// Whatever standard error is
+    /// Even if standard error is not a terminal
     Always,
-    /// Not at all
+    /// Do not show it
     Never,
 }
 

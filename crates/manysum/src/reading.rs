@@ -9,15 +9,15 @@ use std::num::NonZeroUsize;
 /// The options of programs that read files.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub struct Reading {
-    /// Hash on at most N threads; 0 is one a core
+    /// Hash on at most N threads; 0 means one per core
     #[arg(short = 'j', long, value_name = "N", default_value_t = 0)]
     pub threads: usize,
 
-    /// Read from storage of this kind
+    /// Read files in the way that suits this kind of storage
     #[arg(long, value_name = "KIND", default_value = "auto")]
     pub io: Io,
 
-    /// Show on standard error how far it is
+    /// Show progress on standard error
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     pub progress: When,
 }
@@ -25,11 +25,11 @@ pub struct Reading {
 /// The kind of storage that files are on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum Io {
-    /// Whichever the system says, of each device
+    /// Ask the system, for each device
     Auto,
-    /// Many files are asked for at once
+    /// Read many files at once
     Ssd,
-    /// Files are read one at a time, in the order of their places on the disk
+    /// Read one file at a time, in the order of their positions on the disk
     Hdd,
 }
 

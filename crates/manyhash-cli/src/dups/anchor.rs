@@ -39,7 +39,7 @@ impl Anchor {
             return Some(self.has_no_room());
         }
         let difference = self.attributes.as_ref()?.difference(other.attributes.as_ref()?)?;
-        Some(format!("stays as it is: its {difference} are not those of {first}; --ignore-attributes joins them"))
+        Some(format!("skipped: its {difference} differ from those of {first}; --ignore-attributes links them anyway"))
     }
 
     /// Tells errors from what the file system does not allow, but may allow with another file that stays.
@@ -56,10 +56,10 @@ impl Anchor {
     }
 
     fn is_elsewhere(&self) -> String {
-        format!("stays as it is: it is on another file system than {}", self.path.display())
+        format!("skipped: not on the same file system as {}", self.path.display())
     }
 
     fn has_no_room(&self) -> String {
-        format!("has become the first of further links: {} can have no more", self.path.display())
+        format!("kept as the first of further links: {} can have no more", self.path.display())
     }
 }

@@ -84,10 +84,10 @@ impl Aside {
             }
             Err(error) => {
                 let why = match error.kind() {
-                    ErrorKind::AlreadyExists => "another file has come to its place".to_owned(),
+                    ErrorKind::AlreadyExists => "another file has taken its place".to_owned(),
                     _ => format!("cannot be put back: {}", reason(&error)),
                 };
-                let message = format!("{why}; what was there is {} now", self.path().display());
+                let message = format!("{why}; the original is now {}", self.path().display());
                 Err(io::Error::new(error.kind(), message))
             }
         }
@@ -139,7 +139,7 @@ fn make_beside(name: &Path) -> io::Result<(PathBuf, Option<File>)> {
             Taken::Not => drop(fs::remove_dir(&directory)),
         }
     }
-    Err(io::Error::other("cannot be set aside: other runs take the directories made for it; it stays as it is"))
+    Err(io::Error::other("cannot be set aside: other runs remove the directories made for it; skipped"))
 }
 
 /// Whether a directory could be locked.

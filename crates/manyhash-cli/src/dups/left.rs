@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 /// Says what is there, and how it comes back.
 pub(super) fn report(console: &mut Console, directories: &BTreeSet<PathBuf>) {
     for directory in directories {
-        let what = "holds what a run has set aside; if none is at work, --delete, --hardlink or --reflink puts it back";
+        let what = "holds files that a run set aside; after a kill, --delete, --hardlink or --reflink restores them";
         console.about(bytes(directory), what);
     }
 }
@@ -48,10 +48,10 @@ fn bytes(path: &Path) -> &[u8] {
 
 fn put_back_one(aside: &Aside) -> io::Result<&'static str> {
     match aside.put_back() {
-        Ok(()) => Ok("is back; a run that was stopped had set it aside"),
+        Ok(()) => Ok("put back; an interrupted run had set it aside"),
         // A run that replaces files by links may have been stopped when only the duplicate was to be removed.
         Err(error) if error.kind() == ErrorKind::AlreadyExists => match settle_aside(aside, &Stop::default()) {
-            Ok(()) => Ok("is there; a run that was stopped had set a duplicate of it aside, which is removed"),
+            Ok(()) => Ok("intact; removed a duplicate that an interrupted run had set aside"),
             Err(_) => Err(error),
         },
         Err(error) => Err(error),

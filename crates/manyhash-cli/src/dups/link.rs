@@ -40,7 +40,7 @@ impl Attributes {
         } else if self.permissions != other.permissions {
             Some("permissions")
         } else if self.extended != other.extended {
-            Some("extended attributes, access control lists among them,")
+            Some("extended attributes or access control lists")
         } else {
             None
         }

@@ -55,7 +55,7 @@ pub(super) enum Answer {
 /// If standard input or standard error fails.
 pub(super) fn ask(console: &mut Console, groups: &[Group], replacement: Replacement) -> io::Result<Answer> {
     if !io::stdin().is_terminal() {
-        console.message("no duplicate was changed: without a terminal to ask on, --yes is needed");
+        console.message("no duplicate was changed: standard input is not a terminal, so --yes is needed");
         return Ok(Answer::None);
     }
     let files: usize = groups.iter().map(|group| group.duplicates().len()).sum();
@@ -112,7 +112,7 @@ pub(super) fn replace(console: &mut Console, groups: &[Group], replacement: Repl
             }
         }
     }
-    let and_left = if left == 0 { String::new() } else { format!(", {left} left") };
+    let and_left = if left == 0 { String::new() } else { format!(", {left} skipped") };
     console.message(replacement.summary(done) + &and_left);
     failed == 0 && !stop.is_requested()
 }

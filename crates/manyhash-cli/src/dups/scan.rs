@@ -47,7 +47,7 @@ pub(super) fn scan(arguments: &[OsString], mut failed: impl FnMut(&[u8], &io::Er
     for argument in arguments {
         let path = Path::new(argument);
         if path.canonicalize().is_ok_and(|path| aside::is_below_one(&path)) {
-            let error = "is what a run has set aside; name the directory above it";
+            let error = "holds files that a run set aside; name the directory above it";
             failed(name::bytes(argument), &io::Error::other(error));
             continue;
         }
@@ -139,7 +139,7 @@ fn looked_at(entry: walkdir::DirEntry) -> Result<(PathBuf, Metadata), (OsString,
 /// An error with the name that it is about.
 fn named(error: walkdir::Error, root: &OsStr) -> (OsString, io::Error) {
     let path = error.path().map_or(root, Path::as_os_str).to_owned();
-    (path, error.into_io_error().unwrap_or_else(|| io::Error::other("Cannot be walked")))
+    (path, error.into_io_error().unwrap_or_else(|| io::Error::other("cannot be walked")))
 }
 
 /// What all names of one file have in common: its device and its number there.

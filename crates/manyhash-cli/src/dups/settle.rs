@@ -75,7 +75,7 @@ pub(super) fn settle(
     while !names.is_empty() {
         let first = Version::at(kept).map_err(|error| about(kept, &error))?;
         if first.identity == *identity {
-            return Err(io::Error::other("has become another name of the first file; it stays as it is"));
+            return Err(io::Error::other("has become another name of the first file; skipped"));
         }
         let mut asides = Vec::new();
         let set = names.iter().take(BATCH).try_for_each(|name| {
@@ -130,7 +130,7 @@ fn examine(
     }
     manner.allows(&first, &other)?;
     if other.has_writers() {
-        return Err(io::Error::other("is open for writing in another program; it stays as it is"));
+        return Err(io::Error::other("open for writing in another program; skipped"));
     }
     if first.has_writers() {
         return Err(about(kept, &io::Error::other("open for writing in another program")));
@@ -182,11 +182,11 @@ fn fill(file: &mut &File, chunk: &mut [u8]) -> io::Result<usize> {
 fn about(kept: &Path, error: &io::Error) -> io::Error {
     let what = match error.kind() {
         ErrorKind::NotFound => {
-            "gone now: another run is at work, or it is the same file seen through another file system".to_owned()
+            "no longer there: another run is active, or it is the same file seen through another file system".to_owned()
         }
         _ => reason(error),
     };
-    io::Error::other(format!("stays as it is, because of {}: {what}", kept.display()))
+    io::Error::other(format!("skipped because of {}: {what}", kept.display()))
 }
 
 /// That moving the duplicate has done something to the one that stays, or another program has.
@@ -197,7 +197,7 @@ fn seen_change(kept: &Path) -> io::Error {
 
 /// That the bytes are not the same.
 pub(super) fn differs() -> io::Error {
-    io::Error::other("differs from the first of its group; it stays as it is")
+    io::Error::other("differs from the first of its group; skipped")
 }
 
 #[cfg(all(test, unix))]

@@ -38,8 +38,8 @@ pub(super) fn share_all(kept: &Path, duplicate: &Candidate, stop: &Stop) -> io::
 fn explained(error: io::Error) -> io::Error {
     match error.kind() {
         ErrorKind::Unsupported | ErrorKind::InvalidInput => {
-            let text = "cannot share blocks: its file system has none to share (Btrfs and XFS have), or either file is not \
-                        copied on write; it stays as it is";
+            let text = "cannot share blocks: the file system does not support it (Btrfs and XFS do), or one of the \
+                        files is not copied on write; skipped";
             io::Error::new(error.kind(), text)
         }
         _ => error,

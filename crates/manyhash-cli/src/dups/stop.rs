@@ -29,7 +29,7 @@ impl Stop {
 
     /// An error if it was.
     pub(super) fn check(&self) -> io::Result<()> {
-        if self.is_requested() { Err(io::Error::other("interrupted; it stays as it is")) } else { Ok(()) }
+        if self.is_requested() { Err(io::Error::other("interrupted; skipped")) } else { Ok(()) }
     }
 
     /// Ends the program as the signal would have, if there was one.

@@ -25,7 +25,7 @@ impl Version {
 
     fn of(path: &Path, metadata: &Metadata) -> io::Result<Self> {
         if metadata.is_symlink() {
-            return Err(io::Error::other("is a symbolic link, which stays as it is; name the file itself"));
+            return Err(io::Error::other("symbolic link skipped; name the file itself"));
         }
         if !metadata.is_file() {
             return Err(changed());
@@ -101,5 +101,5 @@ fn is_remote(_file: &File) -> bool {
 
 /// That something else is there than what was hashed.
 pub(super) fn changed() -> io::Error {
-    io::Error::other("changed since it was hashed; it stays as it is")
+    io::Error::other("changed since it was hashed; skipped")
 }

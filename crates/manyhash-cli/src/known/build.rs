@@ -19,32 +19,32 @@ use std::path::PathBuf;
 /// Bytes of a line that are looked at: more than there is in one that can be read, unless it has a longer name.
 const LONGEST: u64 = 1 << 16;
 
-/// Make a set of known digests of lists.
+/// Build a set of known digests from lists.
 ///
-/// A LIST has digests in hexadecimal, one a line, whatever follows them; or lines as md5sum, sha256sum and BSD's tools
-/// print them, those of hashdeep and md5deep, or columns with commas between them below a line with their names, as the
-/// NSRL has them (NSRLFile.txt). When LIST is -, standard input is read.
+/// A LIST holds one digest in hexadecimal per line, with anything after it. It may also hold lines of md5sum,
+/// sha256sum, BSD's tools, hashdeep or md5deep, or comma-separated columns below a line with their names, as in
+/// NSRLFile.txt of the NSRL. When LIST is -, read standard input.
 ///
-/// The set is written whole or not at all. The exit status is 0 if it was, else 1.
+/// The set is written whole or not at all. The exit status is 0 if it was written, else 1.
 #[derive(clap::Args)]
 pub(super) struct BuildSetArguments {
     #[arg(value_name = "LIST", required = true)]
     lists: Vec<OsString>,
 
-    /// Write the set to SET, in place of what was there
+    /// Write the set to SET, replacing what was there
     #[arg(short, long, value_name = "SET")]
     output: PathBuf,
 
-    /// The hash function whose digests are taken [default: that of the first digest, by its tag, the name of its column or
-    /// of its list (x.blake3, B3SUMS), or else its length, which is said; then those of another are an error]
+    /// Take the digests of this algorithm [default: that of the first digest, by its tag, by the name of its column or
+    /// list (x.blake3, B3SUMS), or by its length, with a message; a digest of another algorithm is then an error]
     #[arg(short, long)]
     algorithm: Option<HashFunction>,
 
-    /// Fail for lines that cannot be read
+    /// Fail on lines that cannot be read
     #[arg(long)]
     strict: bool,
 
-    /// Say which lines cannot be read
+    /// Warn about each line that cannot be read
     #[arg(short, long)]
     warn: bool,
 }
@@ -72,15 +72,15 @@ pub(super) fn run(console: &mut Console, arguments: &BuildSetArguments) -> io::R
     }
     let Gathered { reader, digests, taken, unreadable } = gathered;
     if unreadable > 0 {
-        let (lines, verb) = (count(unreadable, "line"), if unreadable == 1 { "is" } else { "are" });
-        console.message(format!("WARNING: {lines} {verb} no line with a digest{}", of(reader.function())));
+        let (lines, verb) = (count(unreadable, "line"), if unreadable == 1 { "has" } else { "have" });
+        console.message(format!("WARNING: {lines} {verb} no digest{}", of(reader.function())));
         if arguments.strict {
-            console.message("nothing was written, as --strict asks for");
+            console.message("nothing was written, because of --strict");
             return Ok(false);
         }
     }
     let (Some(function), Some(mut digests)) = (reader.function(), digests) else {
-        console.message(format!("no digest{} was found; nothing was written", of(reader.function())));
+        console.message(format!("no digest{} found; nothing was written", of(reader.function())));
         return Ok(false);
     };
     let sorted = digests.sorted();
@@ -88,14 +88,14 @@ pub(super) fn run(console: &mut Console, arguments: &BuildSetArguments) -> io::R
         return about_output(console, error);
     }
     let again = taken - sorted.len();
-    let again = if again > 0 { format!(", and {again} of them again") } else { String::new() };
+    let again = if again > 0 { format!(", {again} of them repeated") } else { String::new() };
     let bytes = file.path().metadata().map_or(0, |metadata| metadata.len());
     let digests = count(sorted.len(), "digest");
     console.message(format!("{digests} of {function}{again}; {} written", DecimalBytes(bytes)));
     if reader.is_guess() {
         let digits = 2 * function.digest_bytes();
         console.message(format!(
-            "no list says that its digests are of {function}: they have {digits} digits; --algorithm names another function"
+            "no list names its algorithm; took digests of {digits} digits to be {function}; name another with --algorithm"
         ));
     }
     Ok(true)
@@ -139,13 +139,13 @@ impl Gathered {
                 Record::Nothing => {}
                 Record::Foreign(function) if arguments.algorithm.is_none() => {
                     let known = of(self.reader.function());
-                    let what = "name the hash function that is wanted with --algorithm";
+                    let what = "choose one with --algorithm";
                     return Err(format!("{number}: a digest of {function} among those{known}; {what}"));
                 }
                 Record::Foreign(_) | Record::Unreadable => {
                     self.unreadable += 1;
                     if arguments.warn {
-                        let what = format!(": {number}: no line with a digest{}", of(self.reader.function()));
+                        let what = format!(": {number}: no digest{}", of(self.reader.function()));
                         console.message([&*quote(name::bytes(shown)), what.as_bytes()].concat());
                     }
                 }

@@ -14,43 +14,43 @@ use std::io;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
-/// Say which files have a digest that is in a set.
+/// Print which files have a digest that is in a set.
 ///
-/// Prints a line for each file, `NAME: known` or `NAME: unknown`, or with --known or --unknown the names alone of those
-/// that are. The hash function is that of the set. Directories stand for the regular files in them, sorted by name;
-/// symbolic links in them are not followed. When DIR is -, standard input is read.
+/// Print `NAME: known` or `NAME: unknown` for each file, or only the names of one kind with --known or --unknown. The
+/// algorithm is that of the set. In directories, hash all regular files, sorted by name; symbolic links in them are not
+/// followed. When DIR is -, read standard input.
 ///
-/// Names with a newline, a carriage return or a backslash are escaped, and their lines begin with a backslash, as in lists
-/// of checksums.
+/// Names with a newline, a carriage return or a backslash are escaped, and their lines begin with a backslash, as in
+/// lists of checksums.
 ///
-/// The exit status is 0 if all files could be read, whatever they are; else 1.
+/// The exit status is 0 if all files could be read, known or not; else 1.
 #[derive(clap::Args)]
 pub(super) struct MatchArguments {
-    /// What `manyhash known build` wrote
+    /// Set that `manyhash known build` wrote
     #[arg(value_name = "SET")]
     set: PathBuf,
 
-    /// Directories, or files
+    /// Directories or files to match
     #[arg(value_name = "DIR", required = true)]
     directories: Vec<OsString>,
 
-    /// Print the names of the files that are in the set
+    /// Print only the names of files in the set
     #[arg(long, group = "wanted")]
     known: bool,
 
-    /// Print the names of the files that are not
+    /// Print only the names of files not in the set
     #[arg(long, group = "wanted")]
     unknown: bool,
 
     #[command(flatten)]
     reading: Reading,
 
-    /// Print a JSON object a line for each file, with its name, algorithm, digest or error, and its status: known, unknown
-    /// or unreadable
+    /// Print a JSON object for each file, one per line, with its name, its algorithm, its digest or error, and its
+    /// status: known, unknown or unreadable
     #[arg(long, conflicts_with = "zero")]
     json: bool,
 
-    /// End lines with NUL instead of a newline, and escape no names
+    /// End each line with NUL instead of a newline, and do not escape names
     #[arg(short, long)]
     zero: bool,
 }

@@ -45,16 +45,16 @@ pub(super) enum SetError {
     #[error("{}", manysum::console::reason(.0))]
     Read(#[from] io::Error),
     /// It is something else.
-    #[error("not a set of known digests, as `manyhash known build` makes it of lists")]
+    #[error("not a set of known digests; build one with `manyhash known build`")]
     NotASet,
     /// Another version of the program made it.
-    #[error("a set of known digests in form {0}, and only form {VERSION} can be read here; build it again")]
+    #[error("set of format {0}, but only format {VERSION} is supported; build it again")]
     Version(u32),
     /// It has other bytes than were written.
-    #[error("damaged in the 4096 bytes from {0}; build it again")]
+    #[error("damaged in the 4096 bytes at offset {0}; build it again")]
     Damaged(u64),
     /// It has more or fewer pages than its header says.
-    #[error("of {found} bytes, and should have {expected}; build it again")]
+    #[error("has {found} bytes instead of {expected}; build it again")]
     Length {
         /// Bytes that it has.
         found: u64,
@@ -62,7 +62,7 @@ pub(super) enum SetError {
         expected: u64,
     },
     /// Its header says what no set has.
-    #[error("not a set of known digests that can be read here: its header is wrong; build it again")]
+    #[error("set with an invalid header; build it again")]
     Header,
 }
 

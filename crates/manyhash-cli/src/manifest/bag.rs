@@ -59,7 +59,7 @@ pub(super) fn refresh(
             done(console, &name, tags(directory, &name, function, &[file_name, INFO.as_ref()]));
         } else if is_new && name != file_name {
             let path = directory.join(&name);
-            console.about(name::bytes(path.as_os_str()), "lists the payload too; it was left as it is");
+            console.about(name::bytes(path.as_os_str()), "lists the payload too; left unchanged");
         }
     }
     well
@@ -89,7 +89,7 @@ fn info(console: &mut Console, directory: &Path, payload: Option<Payload>) -> io
         Err(error) => return Err(error),
     };
     let Some(Payload { bytes, files }) = payload else {
-        console.about(name::bytes(path.as_os_str()), "its Payload-Oxum may no longer be right");
+        console.about(name::bytes(path.as_os_str()), "Payload-Oxum may be out of date");
         return Ok(());
     };
     replace(&path, &text, |line| {

@@ -13,22 +13,22 @@ use std::thread;
 
 /// Write a manifest of the files in DIR.
 ///
-/// Digests that the cache has of files that have not changed are taken from there, so that one that was interrupted goes on
-/// where it was; --no-cache reads every file. The cache keeps no digest of a file that changed less than 40 s ago, nor of
-/// one on a file system whose times do not tell every change: see --trust-times.
+/// Digests of unchanged files come from the cache, so an interrupted run continues where it stopped; --no-cache reads
+/// every file. The cache keeps no digest of a file that changed less than 40 s ago, nor of a file on a file system
+/// whose timestamps may miss a change: see --trust-times.
 ///
-/// In names of a bag `%`, newline and carriage return are %25, %0A and %0D, as RFC 8493 has it; bagit.py 1.9 takes %25 for
-/// what it is, and finds such files missing. The bag's tag manifests and the Payload-Oxum in its bag-info.txt are made
-/// right too.
+/// In the names of a bag, `%`, newline and carriage return are written as %25, %0A and %0D, as RFC 8493 requires;
+/// bagit.py 1.9 does not decode %25, and reports such files as missing. The bag's tag manifests and the Payload-Oxum in
+/// its bag-info.txt are updated too.
 ///
-/// The exit status is 0 if all went well, else 1: what could be read is listed then.
+/// The exit status is 0 on success, else 1; the manifest then lists the files that could be read.
 #[derive(clap::Args)]
 pub(super) struct CreateArguments {
-    /// The directory; in a bag, the one that has `data` in it
+    /// Directory of the files; for a bag, the one that contains `data`
     #[arg(value_name = "DIR")]
     directory: PathBuf,
 
-    /// Write to MANIFEST, in place of what was there, once all is done; else to standard output
+    /// Write to MANIFEST instead of standard output, replacing what was there once all files are done
     #[arg(short, long, value_name = "MANIFEST")]
     output: Option<PathBuf>,
 

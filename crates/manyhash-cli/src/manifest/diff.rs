@@ -10,28 +10,29 @@ use manysum::name;
 use std::ffi::OsString;
 use std::io;
 
-/// Say how manifest B differs from manifest A. No file of theirs is read.
+/// Print how manifest B differs from manifest A, without reading the files.
 ///
-/// Prints a line for each file that is not the same, as verify does: one is missing that only A lists, and new if only B
-/// does. Manifests of different formats can be compared if they have digests of the same algorithm. Where the names of only
-/// one are absolute, as hashdeep's are, they are taken for ones below the directory that fits the other.
+/// Print a line for each file that differs, as verify does: a file that only A lists is missing, and one that only B
+/// lists is new. Manifests of different formats can be compared if they have digests of the same algorithm. If only one
+/// manifest has absolute names, such as those of hashdeep, they are taken as names below the directory that fits the
+/// other.
 ///
-/// The exit status is 0 if both list the same, else the sum of what was found: 1 something could not be read or compared,
-/// 2 changed, 4 missing, 8 moved, 16 new.
+/// The exit status is 0 if both list the same. Otherwise it is the sum of what was found: 1 something could not be read
+/// or compared, 2 changed, 4 missing, 8 moved, 16 new.
 #[derive(clap::Args)]
 pub(super) struct DiffArguments {
-    /// The older manifest; - is standard input
+    /// Older manifest; - is standard input
     #[arg(value_name = "A")]
     before: OsString,
 
-    /// The newer one
+    /// Newer manifest
     #[arg(value_name = "B")]
     after: OsString,
 
     #[arg(short, long, value_name = "ALGORITHM", help = algorithm_help())]
     algorithm: Option<HashFunction>,
 
-    /// Print a JSON object a line for each file, with its name, its status and, if it was moved, its old name
+    /// Print a JSON object for each file, one per line, with its name, its status and, if it was moved, its old name
     #[arg(long)]
     json: bool,
 }
@@ -54,8 +55,8 @@ pub(super) fn run(console: &mut Console, arguments: &DiffArguments) -> io::Resul
             one.guesses.iter().any(|guess| other.functions.iter().any(|function| is_as_long(guess, function)))
         };
         let is_doubtful = may_be_wrong(&before, &after) || may_be_wrong(&after, &before);
-        let guess = if is_doubtful { ", as far as one seems that does not say it; --algorithm says it" } else { "" };
-        let what = format!("has digests of {}, and the other manifest of {}{guess}", names(&after), names(&before));
+        let guess = if is_doubtful { "; one does not name its algorithm: use --algorithm" } else { "" };
+        let what = format!("has digests of {}, but the other manifest of {}{guess}", names(&after), names(&before));
         console.about(name::bytes(b), &what);
         return Ok(FAILED);
     }

@@ -31,8 +31,8 @@ pub(super) fn is_refuted(
         if let Some((function, file)) = refutation(directory, index, *guess, reading) {
             let file = String::from_utf8_lossy(&quote(&file)).into_owned();
             let what = format!(
-                "does not say whose digests it has, and they are no {guess} but {function}, as {file} shows; name \
-                 --algorithm {function}"
+                "does not name its algorithm, which is {function}, not {guess}, as {file} shows; use --algorithm \
+                 {function}"
             );
             console.about(name::bytes(manifest), &what);
             return true;
@@ -44,8 +44,8 @@ pub(super) fn is_refuted(
 /// What to say of a manifest that no file is as listed in, if it does not say whose digests it has.
 pub(super) fn doubt(index: &Index) -> Option<String> {
     let names: Vec<_> = index.guesses.iter().map(HashFunction::to_string).collect();
-    let what = "no file is as listed, and it does not say whose digests it has; they were taken for";
-    (!names.is_empty()).then(|| format!("{what} {}: name the right ones with --algorithm", names.join(", ")))
+    let what = "no file is as listed, and it does not name its algorithm, which was taken to be";
+    (!names.is_empty()).then(|| format!("{what} {}; name the right one with --algorithm", names.join(", ")))
 }
 
 /// A function that digests are of which were guessed to be of another, and the name of a file that shows it.

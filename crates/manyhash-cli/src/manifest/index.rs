@@ -47,8 +47,7 @@ impl Index {
     pub(super) fn read(console: &mut Console, manifest: &OsStr, function: Option<HashFunction>) -> Option<Self> {
         match Self::open(console, manifest, function) {
             Ok(index) if index.entries.is_empty() && index.improper > 0 => {
-                let what =
-                    "no line of it is one of a manifest; if it does not say whose digests it has, name --algorithm";
+                let what = "no properly formatted line found; if it does not name its algorithm, use --algorithm";
                 console.about(name::bytes(manifest), what);
                 None
             }
@@ -82,7 +81,7 @@ impl Index {
         list.end()?;
         if let Some(first) = first {
             let lines = count(index.improper, "improperly formatted line");
-            console.about(name::bytes(manifest), &format!("{lines}, the first of them line {first}"));
+            console.about(name::bytes(manifest), &format!("{lines}, first at line {first}"));
         }
         index.sort();
         Ok(index)
@@ -101,11 +100,11 @@ impl Index {
                 self.functions.push(*function);
                 self.functions.len() - 1
             });
-            let number = u8::try_from(number).map_err(|_| io::Error::other("it has digests of too many functions"))?;
+            let number = u8::try_from(number).map_err(|_| io::Error::other("digests of too many algorithms"))?;
             self.bytes.push(number);
             self.bytes.extend_from_slice(digest.as_bytes());
         }
-        let too_long = |_| io::Error::other("it has a name that is too long");
+        let too_long = |_| io::Error::other("a name is too long");
         let digests = self.bytes.len() - start - name.len();
         let (name, digests) = (name.len().try_into().map_err(too_long)?, digests.try_into().map_err(too_long)?);
         self.entries.push(Place { start, name, digests, size });

@@ -65,7 +65,7 @@ impl LeftOver {
     /// Says which they are.
     pub(super) fn say(self, console: &mut Console) {
         for path in self.0.into_inner().unwrap_or_else(PoisonError::into_inner) {
-            let what = "left over by a program that was stopped, and left out; it may be deleted";
+            let what = "left over from an interrupted program; skipped, and may be deleted";
             console.about(name::bytes(path.as_os_str()), what);
         }
     }

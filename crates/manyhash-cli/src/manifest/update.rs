@@ -17,33 +17,35 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-/// Bring a manifest of the files in DIR up to date: only what has changed is read.
+/// Bring a manifest of the files in DIR up to date, reading only what has changed.
 ///
-/// Prints a line for each file that has changed, is missing, was moved or is new, as verify does. What has not changed is
-/// known from the digest cache: a file is the same as long as its device, inode, size, and times of modification and of
-/// change are. The cache keeps no digest of a file that changed less than 40 s ago, so that the first update after such
-/// files were made reads them once more, nor of files on file systems whose times do not tell every change: see
-/// --trust-times. A manifest that is not there is created, and one that would be as it is, is left alone.
+/// Print a line for each file that has changed, is missing, was moved or is new, as verify does. The digest cache tells
+/// which files are unchanged: those with the same device, inode, size, modification time and change time. It keeps no
+/// digest of a file that changed less than 40 s ago, so the first update reads such files once more. Nor does it keep
+/// digests of files on file systems whose timestamps may miss a change: see --trust-times. A manifest that does not
+/// exist is created, and one that would not change is not written.
 ///
-/// Comments stay, at the beginning. Names that are absolute and below DIR become names below DIR. A file that cannot be
-/// read keeps its line. Nothing is written without --force if half of the files that the manifest lists are missing, or if
-/// none is as listed and it does not say whose digests it has.
+/// Comments are kept, at the beginning. Absolute names below DIR become names below DIR. A file that cannot be read
+/// keeps its line. Without --force, nothing is written if all, or at least 10 and half, of the listed files are
+/// missing. Without --algorithm, nothing is written if no file is as listed and the manifest does not name its
+/// algorithm.
 ///
-/// Of a bag, the tag manifests and the Payload-Oxum in bag-info.txt are made right too. A name with `%` in it is found
-/// though whoever wrote the bag did not escape it, as bagit.py 1.9, and is written escaped, as RFC 8493 has it.
+/// In a bag, the tag manifests and the Payload-Oxum in bag-info.txt are updated too. A name with `%` is found even if
+/// the program that wrote the bag did not escape it, as bagit.py 1.9 does not, and is written escaped, as RFC 8493
+/// requires.
 ///
-/// The exit status is 0 if all went well, else 1.
+/// The exit status is 0 on success, else 1.
 #[derive(clap::Args)]
 pub(super) struct UpdateArguments {
-    /// The directory; in a bag, the one that has `data` in it
+    /// Directory of the files; for a bag, the one that contains `data`
     #[arg(value_name = "DIR")]
     directory: PathBuf,
 
-    /// The manifest, in any format that create writes
+    /// Manifest to update, in any format that create writes
     #[arg(value_name = "MANIFEST")]
     manifest: PathBuf,
 
-    /// Write the manifest though all, or at least 10 and half, of the files that it lists are missing
+    /// Write the manifest even if all, or at least 10 and half, of the files that it lists are missing
     #[arg(long)]
     force: bool,
 
@@ -92,8 +94,7 @@ pub(super) fn run(console: &mut Console, arguments: &UpdateArguments) -> io::Res
         let comments = there.map(|there| there.comments.clone()).unwrap_or_default();
         let keeps = format.has_comments() || there.is_some_and(|there| there.format == format);
         if !keeps && !comments.is_empty() {
-            console
-                .about(name::bytes(path.as_os_str()), "its comments are left out, which lists of this format have not");
+            console.about(name::bytes(path.as_os_str()), "comments dropped, because this format has none");
         }
         let comments = if keeps { comments } else { Vec::new() };
         let manifest = Manifest { directory, functions, format, options, path: Some(path), comments };
@@ -132,7 +133,7 @@ fn before(
     let only = if let [function] = options.algorithm[..] { Some(function) } else { None };
     let mut index = Index::read(console, path.as_os_str(), only).ok_or(Said)?;
     if index.improper > 0 {
-        console.about(name::bytes(path.as_os_str()), "lines that cannot be read would be lost; left as it is");
+        console.about(name::bytes(path.as_os_str()), "lines that cannot be read would be lost; left unchanged");
         return Err(Said);
     }
     // Those of a bag are below it anyway.
@@ -142,7 +143,7 @@ fn before(
     let is_listed = |function: &HashFunction| index.functions.contains(function);
     if !options.algorithm.is_empty() && index.len() > 0 && !options.algorithm.iter().any(is_listed) {
         let names = index.functions.iter().map(HashFunction::to_string).collect::<Vec<_>>().join(", ");
-        console.about(name::bytes(path.as_os_str()), &format!("has digests of {names}; create makes one of others"));
+        console.about(name::bytes(path.as_os_str()), &format!("has digests of {names}; use create for others"));
         return Err(Said);
     }
     if guess::is_refuted(console, path.as_os_str(), directory, &index, options.reading) {
@@ -222,15 +223,15 @@ impl Update<'_> {
         let refusal = if is_much && !force {
             let directory = directory.display();
             Some(format!(
-                "{missing} of {} that it lists are missing in {directory}; left as it is: look whether {directory} is the \
-                 right directory and all of it is mounted, or take --force",
-                count(listed, "file")
+                "{missing} of {} are missing in {directory}; left unchanged: check that {directory} is the right \
+                 directory and fully mounted, or use --force",
+                count(listed, "listed file")
             ))
         } else {
             // Where no file is left, no digest of the wrong function would be written.
             let is_written = self.findings.of(Status::Changed) + self.findings.of(Status::New) > 0;
             let doubt = guess::doubt(index).filter(|_| is_written && self.findings.nothing_fits());
-            doubt.map(|doubt| format!("{doubt}; left as it is"))
+            doubt.map(|doubt| format!("{doubt}; left unchanged"))
         };
         if let Some(refusal) = refusal {
             console.about(name::bytes(path.as_os_str()), &refusal);
@@ -242,7 +243,7 @@ impl Update<'_> {
 
 /// Says that there is something else in the place of a file.
 pub(super) fn say_no_file(console: &mut Console, directory: &Path, name: &[u8]) {
-    console.about(&shown(directory, name), "is no regular file");
+    console.about(&shown(directory, name), "not a regular file");
 }
 
 /// What the system says of a file below a directory.

@@ -20,26 +20,26 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::thread;
 
-/// Read all files in DIR, and say how they differ from a manifest.
+/// Read all files in DIR, and print how they differ from a manifest.
 ///
-/// Prints a line for each file that is not as listed: `NAME: changed`, `NAME: missing`, `NAME: moved from OLD`, `NAME: new`
-/// or `NAME: unreadable`. A file has been moved if it is not listed and has the content of one that is missing. Lines with
-/// names that have a newline, a carriage return or a backslash begin with a backslash, and have these escaped. Any format
-/// is read that manysum --check reads; names that are absolute and below DIR, as hashdeep's, are names below DIR. Nothing
-/// is taken from the digest cache.
+/// Print a line for each file that is not as listed: `NAME: changed`, `NAME: missing`, `NAME: moved from OLD`, `NAME:
+/// new` or `NAME: unreadable`. A file counts as moved if it is not listed and has the content of a missing one. Names
+/// with a newline, a carriage return or a backslash are escaped, and their lines begin with a backslash. All formats
+/// are read that manysum --check reads. Absolute names below DIR, such as those of hashdeep, are taken as names below
+/// DIR. The digest cache is not used.
 ///
-/// A manifest of bare digits that neither they nor its name tell the algorithm of is taken for one of md5, sha1 or sha2.
-/// Where files show that it is of another algorithm, that is said, and nothing else done.
+/// If neither the lines of a manifest nor its name show the algorithm, it is taken to be md5, sha1 or sha2. If files
+/// show that it is another one, verify reports it and stops.
 ///
-/// The exit status is 0 if all files are as listed and no others are there, else the sum of what was found: 1 something
-/// could not be read, 2 changed, 4 missing, 8 moved, 16 new.
+/// The exit status is 0 if all files are as listed and there are no others. Otherwise it is the sum of what was found:
+/// 1 something could not be read, 2 changed, 4 missing, 8 moved, 16 new.
 #[derive(clap::Args)]
 pub(super) struct VerifyArguments {
-    /// The directory; in a bag, the one that has `data` in it
+    /// Directory of the files; for a bag, the one that contains `data`
     #[arg(value_name = "DIR")]
     directory: PathBuf,
 
-    /// The manifest; - is standard input
+    /// Manifest to verify; - is standard input
     #[arg(value_name = "MANIFEST")]
     manifest: PathBuf,
 
@@ -49,14 +49,14 @@ pub(super) struct VerifyArguments {
     #[command(flatten)]
     reading: Reading,
 
-    /// Print a JSON object a line for each file, with its name, its status and, if it was moved, its old name
+    /// Print a JSON object for each file, one per line, with its name, its status and, if it was moved, its old name
     #[arg(long)]
     json: bool,
 }
 
 /// The help of the option that says whose digests a manifest has.
 pub(super) fn algorithm_help() -> String {
-    format!("Whose digests count, for a manifest that does not say or has several: {}", function_names())
+    format!("Algorithm to compare, if the manifest does not name it or has several: {}", function_names())
 }
 
 /// Runs it; the exit status.

@@ -25,8 +25,8 @@ pub(super) struct Options {
     #[arg(short, long, value_name = "ALGORITHM", value_delimiter = ',', help = algorithm_help())]
     pub(super) algorithm: Vec<HashFunction>,
 
-    /// Write lines of this format; the default is that of the manifest that is there, else gnu where the algorithm is told
-    /// by the number of digits or by the name of the manifest (m.blake3, B3SUMS), and bsd for all others and for several
+    /// Write this format [default: that of the existing manifest; else gnu for a single algorithm that the number of
+    /// digits or the name of the manifest (m.blake3, B3SUMS) shows; else bsd]
     #[arg(long, value_name = "FORMAT")]
     pub(super) format: Option<Format>,
 
@@ -36,15 +36,15 @@ pub(super) struct Options {
     #[command(flatten)]
     cache: CacheOptions,
 
-    /// Hash this share of the files that the cache has all the same, chosen at random (1 is all), and say whose content
-    /// has changed though their times have not
+    /// Hash this fraction of the cached files anyway, chosen at random (1 is all), and report those whose content has
+    /// changed though their times have not
     #[arg(long, value_name = "FRACTION", default_value_t = 0.0, value_parser = fraction, conflicts_with = "no_cache")]
     recheck: f64,
 }
 
 fn algorithm_help() -> String {
     format!(
-        "Hash algorithms, with commas between them; the default is those of the manifest that is there, else sha256: {}",
+        "Hash algorithms, separated by commas [default: those of the existing manifest, else sha256]: {}",
         function_names()
     )
 }
@@ -127,7 +127,7 @@ impl Manifest<'_> {
                     let (digests, is_sound) = sound(cache.as_ref(), self.functions, &path, &found, &digested);
                     if !is_sound {
                         well = false;
-                        let what = "CONTENT CHANGED, TIMES DID NOT: the manifest keeps the digest that it had";
+                        let what = "CONTENT CHANGED, TIMES DID NOT: the manifest keeps the old digest";
                         console.about(&self.shown(name), what);
                     }
                     done(console, name, Ok(&digests))?;
@@ -183,7 +183,7 @@ impl Manifest<'_> {
             && bagit::function(path.as_os_str()) != Some(*function)
         {
             let name = bagit::manifest(*function);
-            return Err(format!("{}: a bag has this manifest under the name {name}", path.display()));
+            return Err(format!("{}: in a bag, this manifest must be named {name}", path.display()));
         }
         let cache = self.options.cache.open(console).map_err(|error| error.to_string())?;
         Ok((writer, cache))

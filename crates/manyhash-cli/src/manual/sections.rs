@@ -12,34 +12,35 @@ pub(super) struct Sections {
 
 type Row = (&'static str, &'static str);
 
-const WELL: Row = ("0", "All went well.");
-const WRONG: Row = ("1", "Something went wrong, and a message says what.");
-const PIPE: Row = ("141", "As a shell shows it: standard output was a pipe that nobody reads any more (SIGPIPE).");
+const WELL: Row = ("0", "Success.");
+const WRONG: Row = ("1", "An error occurred, which a message describes.");
+const PIPE: Row = ("141", "The reader of standard output has closed the pipe; 141 is how a shell shows SIGPIPE.");
 const USUAL: &[Row] = &[WELL, WRONG, PIPE];
 
 /// What `verify` and `diff` have in common.
 const FOUND: &[Row] = &[
-    ("0", "All is as listed, and there is nothing else. Otherwise the sum of:"),
+    ("0", "All files are as listed, and there are no others. Otherwise the sum of:"),
     ("1", "Something could not be read."),
-    ("2", "Something has changed."),
-    ("4", "Something is missing."),
-    ("8", "Something was moved."),
-    ("16", "Something is new."),
+    ("2", "A file has changed."),
+    ("4", "A file is missing."),
+    ("8", "A file was moved."),
+    ("16", "A file is new."),
     PIPE,
 ];
 
 const BACKEND: Row = (
     "MANYHASH_BACKEND",
-    "The vectors to hash with, in place of the best ones that the processor has: avx512, avx2 or sse2 on x86-64, sve2 or neon on Arm, or portable.",
+    "Use this backend instead of the best one that the CPU has: avx512, avx2 or sse2 on x86-64, sve2 or neon on Arm, or \
+     portable.",
 );
 const CACHE: Row =
-    ("XDG_CACHE_HOME", "Where the digest cache is, in manyhash/digests; without it, in .cache of the home directory.");
+    ("XDG_CACHE_HOME", "Keep the digest cache in manyhash/digests below this directory instead of below ~/.cache.");
 const LOCALE: Row = (
     "LC_ALL, LC_CTYPE, LANG",
-    "The first of them that is set says whether messages show names in UTF-8 as they are, or escape all but ASCII.",
+    "The first one that is set decides whether messages show names in UTF-8 as they are, or escape all but ASCII.",
 );
 const TEMPORARY: Row =
-    ("TMPDIR", "Where lines are held that go to a file, until they all are there; without it, /tmp.");
+    ("TMPDIR", "Hold the lines for an output file in this directory instead of /tmp until all are there.");
 
 const HASHING: &[Row] = &[BACKEND, LOCALE];
 const KEEPING: &[Row] = &[BACKEND, CACHE, LOCALE, TEMPORARY];
@@ -49,23 +50,26 @@ const TALKING: &[Row] = &[LOCALE];
 pub(super) fn of(page: &str) -> Option<Sections> {
     let (statuses, environment, examples): (&[Row], &[Row], &[Row]) = match page {
         "manysum" => (
-            &[WELL, ("1", "Something could not be read or, with --check, is not as listed."), PIPE],
+            &[WELL, ("1", "A file could not be read or, with --check, does not match."), PIPE],
             &[
                 BACKEND,
                 CACHE,
                 LOCALE,
                 TEMPORARY,
-                ("POSIXLY_CORRECT", "Under the name of a tool of coreutils: options end with the first operand."),
+                ("POSIXLY_CORRECT", "When started as a program of coreutils, end the options at the first operand."),
             ],
             &[
-                ("List the checksums of a directory, and check them:", "manysum -r photos -o SUMS\nmanysum -c SUMS"),
-                ("Two algorithms, reading each file once:", "manysum -a md5,sha256 photos/*.jpg"),
                 (
-                    "Only some files, as named by another program:",
+                    "Write the checksums of a directory to a file, and check them:",
+                    "manysum -r photos -o SUMS\nmanysum -c SUMS",
+                ),
+                ("Compute two algorithms, reading each file once:", "manysum -a md5,sha256 photos/*.jpg"),
+                (
+                    "Hash the files that another program names:",
                     "find photos -name '*.jpg' -print0 | manysum --files-from - --from0",
                 ),
                 (
-                    "Leave out a directory of the tree, and all of one kind:",
+                    "Skip a directory of the tree, and all files of one kind:",
                     "manysum -r photos --exclude /raw --exclude '*.tmp'",
                 ),
             ],
@@ -74,17 +78,17 @@ pub(super) fn of(page: &str) -> Option<Sections> {
             USUAL,
             HASHING,
             &[
-                ("What a tool takes:", "manyhash dups --help"),
-                ("How fast this machine hashes:", "manyhash speed --seconds 0.1 sha256"),
+                ("Show the options of a subcommand:", "manyhash dups --help"),
+                ("Measure how fast this machine hashes:", "manyhash speed --seconds 0.1 sha256"),
             ],
         ),
         "manyhash-completions" => (
             USUAL,
             TALKING,
             &[
-                ("In this shell, if it is bash:", "source <(manyhash completions bash manysum)"),
+                ("Complete in this shell, if it is bash:", "source <(manyhash completions bash manysum)"),
                 (
-                    "For fish, from now on:",
+                    "Complete in every new fish shell:",
                     "mkdir -p ~/.config/fish/completions\nmanyhash completions fish manysum > ~/.config/fish/completions/manysum.fish",
                 ),
             ],
@@ -93,20 +97,20 @@ pub(super) fn of(page: &str) -> Option<Sections> {
             USUAL,
             KEEPING,
             &[
-                ("Which files are there more than once:", "manyhash dups photos backup"),
-                ("Delete copies in backup of what photos has:", "manyhash dups photos backup --delete --yes"),
+                ("Find files that exist more than once:", "manyhash dups photos backup"),
+                ("Delete the files in backup that photos has too:", "manyhash dups photos backup --delete --yes"),
             ],
         ),
         "manyhash-install-links" => (
             USUAL,
             TALKING,
-            &[("In a directory that comes first in PATH:", "mkdir -p ~/bin\nmanyhash install-links ~/bin")],
+            &[("Install links in a directory that is first in PATH:", "mkdir -p ~/bin\nmanyhash install-links ~/bin")],
         ),
         "manyhash-known" => (
             USUAL,
             HASHING,
             &[(
-                "Which files of a directory are not in a list:",
+                "Print the files of a directory that are not in a list:",
                 "sha256sum photos/*.jpg > list\nmanyhash known build list -o set\nmanyhash known match set backup --unknown",
             )],
         ),
@@ -114,7 +118,7 @@ pub(super) fn of(page: &str) -> Option<Sections> {
             USUAL,
             TALKING,
             &[(
-                "One set of several lists:",
+                "Build one set from several lists:",
                 "sha256sum photos/*.jpg > list\nsha256sum backup/*.jpg > other\nmanyhash known build list other -o set",
             )],
         ),
@@ -122,20 +126,23 @@ pub(super) fn of(page: &str) -> Option<Sections> {
             USUAL,
             HASHING,
             &[(
-                "Copy what is not known:",
+                "Copy the unknown files:",
                 "sha256sum backup/*.jpg > list\nmanyhash known build list -o set\nmkdir -p new\nmanyhash known match set photos --unknown -z | xargs -0 cp -t new",
             )],
         ),
         "manyhash-man" => (
             USUAL,
             TALKING,
-            &[("For this user:", "mkdir -p ~/.local/share/man/man1\nmanyhash man ~/.local/share/man/man1")],
+            &[(
+                "Install the pages for this user:",
+                "mkdir -p ~/.local/share/man/man1\nmanyhash man ~/.local/share/man/man1",
+            )],
         ),
         "manyhash-manifest" => (
-            &[WELL, WRONG, ("2 and more", "What verify and diff have found; their pages say it."), PIPE],
+            &[WELL, WRONG, ("2 and more", "Differences found by verify and diff; see their pages."), PIPE],
             KEEPING,
             &[(
-                "Make a manifest, look whether all is as it says, and bring it up to date:",
+                "Create a manifest, verify it, and bring it up to date:",
                 "manyhash manifest create photos -o SUMS\nmanyhash manifest verify photos SUMS\nmanyhash manifest update photos SUMS",
             )],
         ),
@@ -144,17 +151,17 @@ pub(super) fn of(page: &str) -> Option<Sections> {
             KEEPING,
             &[
                 (
-                    "With two algorithms, in hashdeep's format:",
+                    "Use two algorithms and hashdeep's format:",
                     "manyhash manifest create photos -a md5,sha256 --format hashdeep -o SUMS",
                 ),
-                ("To standard output:", "manyhash manifest create photos"),
+                ("Write to standard output:", "manyhash manifest create photos"),
             ],
         ),
         "manyhash-manifest-update" => (
             USUAL,
             KEEPING,
             &[(
-                "After some files have changed:",
+                "Bring a manifest up to date after a file has changed:",
                 "manyhash manifest create photos -o SUMS\necho more >> photos/1.jpg\nmanyhash manifest update photos SUMS",
             )],
         ),
@@ -162,7 +169,7 @@ pub(super) fn of(page: &str) -> Option<Sections> {
             FOUND,
             &[BACKEND, LOCALE],
             &[(
-                "Look whether all is as listed:",
+                "Check that all files are as listed:",
                 "manyhash manifest create photos -o SUMS\nmanyhash manifest verify photos SUMS",
             )],
         ),
@@ -170,7 +177,7 @@ pub(super) fn of(page: &str) -> Option<Sections> {
             FOUND,
             TALKING,
             &[(
-                "What a copy lacks or has changed, 0 if nothing:",
+                "Print how a copy differs; the exit status is 0 if it does not:",
                 "manyhash manifest create photos -o here\nmanyhash manifest create photos -o there\nmanyhash manifest diff here there",
             )],
         ),
@@ -178,7 +185,7 @@ pub(super) fn of(page: &str) -> Option<Sections> {
             USUAL,
             HASHING,
             &[(
-                "A hundred uploads of MD5, in chunks of 64 KiB, with a page of charts:",
+                "Simulate a hundred uploads hashed with MD5, in chunks of 64 KiB, and chart them:",
                 "manyhash simulate --hash md5 --producers 100 --chunk-size 64K --total-size 16M --report report.html",
             )],
         ),
@@ -186,8 +193,8 @@ pub(super) fn of(page: &str) -> Option<Sections> {
             USUAL,
             HASHING,
             &[
-                ("Two algorithms:", "manyhash speed --seconds 0.1 md5 sha256"),
-                ("The same with narrower vectors:", "MANYHASH_BACKEND=portable manyhash speed --seconds 0.1 md5"),
+                ("Measure two algorithms:", "manyhash speed --seconds 0.1 md5 sha256"),
+                ("Measure with another backend:", "MANYHASH_BACKEND=portable manyhash speed --seconds 0.1 md5"),
             ],
         ),
         _ => return None,

@@ -33,13 +33,13 @@ pub(super) struct Load {
 /// Arguments that do not go together.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum LoadError {
-    #[error("--chunk-size: {chunk} bytes are more than the {total} of --total-size")]
+    #[error("--chunk-size: {chunk} bytes exceed the {total} of --total-size")]
     ChunkOverTotal { chunk: u64, total: u64 },
-    #[error("--total-size: {total} bytes are not one for each of {producers} producers")]
+    #[error("--total-size: {total} bytes are too few for {producers} producers")]
     TotalTooSmall { total: u64, producers: u64 },
-    #[error("--total-size: {total} bytes are more than 1P, the most that is simulated")]
+    #[error("--total-size: {total} bytes exceed the limit of 1P")]
     TotalTooLarge { total: u64 },
-    #[error("--chunk-size: {chunk} bytes are more than the {memory} of --memory")]
+    #[error("--chunk-size: {chunk} bytes exceed the {memory} of --memory")]
     ChunkOverMemory { chunk: u64, memory: u64 },
 }
 

@@ -26,15 +26,15 @@ pub(super) fn page(outcome: &Experiment) -> String {
     );
     section(
         "Threads and lanes over time",
-        "Busy: the share of the hashing threads' time in which they hashed. Lanes: the share of the SIMD lanes that had \
-         a message, where something was hashed.",
+        "Busy: the share of their time that the hashing threads spent hashing. Lanes: the share of the SIMD lanes that \
+         had a message, while anything was hashed.",
         &chart::lines(&Axes { values: "%", top: Some(105.0) }, &shares(subjects)),
     );
     for subject in subjects {
         section(
             &format!("Slots over time, {}", subject.name),
-            "Each producer's message has a slot: filling while nothing of it is left to hash, ready when there is, \
-             hashing while a thread hashes it, done when its digest waits to be fetched. The rest is free.",
+            "Each producer's message has a slot: filling while nothing is left to hash, ready when something is, \
+             hashing while a thread hashes it, done while its digest waits to be fetched. The other slots are free.",
             &chart::stack(&Axes { values: "slots", top: Some(1.05 * load.producers as f64) }, &slots(subject)),
         );
     }

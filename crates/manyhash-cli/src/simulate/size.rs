@@ -7,7 +7,7 @@ pub(super) fn size(text: &str) -> Result<u64, &'static str> {
     let unit = unit(suffix).filter(|_| digits > 0);
     let unit = unit.ok_or("expected a number of bytes, such as 4096, 64K (of 1024), 10MB (of 1000) or 1GiB")?;
     let bytes = number.parse().ok().and_then(|number: u64| number.checked_mul(unit));
-    bytes.ok_or("more bytes than 64 bits can count")
+    bytes.ok_or("too large: the number of bytes must fit in 64 bits")
 }
 
 /// A number of bytes that is not 0.

@@ -79,11 +79,11 @@ pub(super) enum Failure {
         wrong: String,
         expected: String,
     },
-    #[error("the engine does not start: {0}")]
+    #[error("cannot start the engine: {0}")]
     Build(#[from] BuildError),
     #[error("the engine failed: {0}")]
     Job(#[from] JobError),
-    #[error("threads do not start: {}", reason(.0))]
+    #[error("cannot start threads: {}", reason(.0))]
     Threads(io::Error),
     #[cfg(feature = "openssl")]
     #[error("OpenSSL: {0}")]

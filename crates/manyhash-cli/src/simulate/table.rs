@@ -53,7 +53,7 @@ pub(super) fn rows() -> Vec<(String, Value)> {
         row("elapsed", |figures| format!("{:.3} s", figures.elapsed_s)),
         row("hash speed", |figures| decimal(figures.bytes_per_s)),
         row("", |figures| binary(figures.bytes_per_s)),
-        row("of a thread while busy", |figures| decimal(figures.busy_bytes_per_s)),
+        row("per thread while busy", |figures| decimal(figures.busy_bytes_per_s)),
         row("hashing threads busy", |figures| percent(figures.busy_share)),
         row("lane occupancy", |figures| figures.lane_occupancy.map_or("no lanes".to_owned(), percent)),
         row("hashed by producers", |figures| format!("{:.3} s", figures.inline_s)),

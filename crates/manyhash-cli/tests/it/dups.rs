@@ -230,8 +230,8 @@ fn attributes_are_kept_apart() {
     }
     let outcome = dups(root, &["--hardlink", "--yes", "."]);
     let said = String::from_utf8_lossy(&outcome.stderr).into_owned();
-    assert!(said.contains("manyhash: ./b: stays as it is: its permissions are not those of "), "{said}");
-    assert!(said.ends_with("2 files replaced by hard links, 1 left\n") && outcome.status == Some(0), "{said}");
+    assert!(said.contains("manyhash: ./b: skipped: its permissions differ from those of "), "{said}");
+    assert!(said.ends_with("2 files replaced by hard links, 1 skipped\n") && outcome.status == Some(0), "{said}");
     assert_eq!((inode(root, "d"), inode(root, "c")), (inode(root, "a"), inode(root, "b")));
     let mode = |name: &str| fs::metadata(root.join(name)).expect("a file").mode() & 0o777;
     assert_eq!((mode("a"), mode("b")), (0o644, 0o600));
@@ -257,7 +257,7 @@ fn extended_attributes_are_kept_apart() {
     }
     let outcome = dups(root, &["--hardlink", "--yes", "."]);
     let said = String::from_utf8_lossy(&outcome.stderr).into_owned();
-    assert!(said.contains("manyhash: ./b: stays as it is: its extended attributes"), "{said}");
+    assert!(said.contains("manyhash: ./b: skipped: its extended attributes"), "{said}");
     assert_eq!((inode(root, "c"), outcome.status), (inode(root, "a"), Some(0)));
     assert_ne!(inode(root, "b"), inode(root, "a"));
 }
@@ -331,7 +331,7 @@ fn the_cache_is_where_it_is_named_or_usual_or_nowhere() {
     let unusable = "not a cache of this version of manyhash; name another file, or delete it";
     fs::write(&usual, "precious").expect("a file");
     let message = format!("digest cache {}: {unusable}", usual.display());
-    let expected = format!("{message}; going on without\nmanyhash: {summary}");
+    let expected = format!("{message}; continuing without a cache\nmanyhash: {summary}");
     assert_text(&dups_with_home(home, root, &["."]), text, &expected);
     let outcome = dups_with_home(home, root, &["--cache", &usual.display().to_string(), "."]);
     assert_eq!(String::from_utf8_lossy(&outcome.stderr), format!("manyhash: {message}\n"));

@@ -180,7 +180,7 @@ fn what_was_set_aside_comes_back() {
     let outcome = dups(root, &["--no-cache", "."]);
     assert_eq!(outcome.stdout, b"4 bytes each:\n./a\n./b\n");
     let said = String::from_utf8_lossy(&outcome.stderr).into_owned();
-    assert!(said.contains("./d/.manyhash-aside-AbCdEf: holds what a run has set aside"), "{said}");
+    assert!(said.contains("./d/.manyhash-aside-AbCdEf: holds files that a run set aside"), "{said}");
     // Named as an argument, it is refused.
     let outcome = dups(root, &["--no-cache", "--delete", "--yes", "a", "d/.manyhash-aside-AbCdEf/c"]);
     assert_eq!(outcome.status, Some(1), "{outcome:?}");
@@ -189,9 +189,9 @@ fn what_was_set_aside_comes_back() {
     let outcome = dups(root, &["--no-cache", "--delete", "--yes", "d", "."]);
     let said = String::from_utf8_lossy(&outcome.stderr).into_owned();
     assert_eq!(outcome.stdout, b"4 bytes each:\nd/c\n./a\n./b\n");
-    assert!(said.contains("d/c: is back"), "{said}");
+    assert!(said.contains("d/c: put back"), "{said}");
     assert!(
-        said.contains("./taken: another file has come to its place; what was there is ./.manyhash-aside-x/taken now"),
+        said.contains("./taken: another file has taken its place; the original is now ./.manyhash-aside-x/taken"),
         "{said}"
     );
     assert_eq!(outcome.status, Some(1));

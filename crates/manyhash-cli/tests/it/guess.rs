@@ -65,9 +65,9 @@ fn manifests_of_every_function_are_read_as_they_were_meant() {
             let gnu = manifest(root, &["create", "d", "-a", function, "--format", "gnu", "-o", list]);
             assert_eq!(gnu.status, Some(i32::from(!is_bare)), "{function} {list}");
             if !is_bare {
-                let what = "a list of this format does not say that its digests are of";
+                let what = "this format does not show that digests are of";
                 assert!(
-                    String::from_utf8_lossy(&gnu.stderr).contains(&format!("{what} {function}; take bsd")),
+                    String::from_utf8_lossy(&gnu.stderr).contains(&format!("{what} {function}; use bsd")),
                     "{gnu:?}"
                 );
             }
@@ -92,8 +92,8 @@ fn files_tell_whose_digests_a_list_has() {
     {
         let list = bare(root, function);
         write(root, "m", &list);
-        let (what, name) = ("does not say whose digests it has, and they are no", format!("--algorithm {function}"));
-        let refused = format!("manyhash: m: {what} {guess} but {function}, as a shows; name {name}\n");
+        let (what, use_it) = ("does not name its algorithm, which is", format!("use --algorithm {function}"));
+        let refused = format!("manyhash: m: {what} {function}, not {guess}, as a shows; {use_it}\n");
         // One is enough, even if others have changed.
         write(root, "d/b", "changed");
         for task in ["verify", "update"] {
@@ -105,7 +105,7 @@ fn files_tell_whose_digests_a_list_has() {
         let tag =
             tags.map_or(function.to_uppercase(), |tag| if function == "blake3" { tag.to_uppercase() } else { tag });
         let shown =
-            format!("its digests are no {} but {tag}, as ./a shows; check it with -a {function}", guess.to_uppercase());
+            format!("its digests are {tag}, not {}, as ./a shows; check it with -a {function}", guess.to_uppercase());
         let messages = format!("manysum: WARNING: 3 computed checksums did NOT match\nmanysum: ../m: {shown}\n");
         assert_eq!(String::from_utf8_lossy(&without_summary(&checked.stderr)), messages);
         write(root, "d/b", "b");
@@ -144,16 +144,16 @@ fn where_no_file_tells_nothing_is_overwritten() {
         write(root, &format!("d/{name}"), "changed");
     }
     let changes = "a: changed\nb: changed\nsub/c: changed\n";
-    let doubt = "m: no file is as listed, and it does not say whose digests it has; they were taken for sha256: \
-                 name the right ones with --algorithm";
+    let doubt = "m: no file is as listed, and it does not name its algorithm, which was taken to be sha256; \
+                 name the right one with --algorithm";
     let summary = "manyhash: 3 files: 0 as listed, 3 changed\n";
     let verified = manifest(root, &["verify", "d", "m"]);
     assert_outcome(&verified, 2, changes, &format!("manyhash: {doubt}\n{summary}"));
     let updated = manifest(root, &["update", "d", "m"]);
-    assert_outcome(&updated, 1, changes, &format!("manyhash: {doubt}; left as it is\n{summary}"));
+    assert_outcome(&updated, 1, changes, &format!("manyhash: {doubt}; left unchanged\n{summary}"));
     assert_eq!(text(root, "m"), list);
     let checked = manysum(&root.join("d"), &["-c", "../m"], b"");
-    let said = "../m: it does not say whose digests it has; they were taken for SHA256: name others with -a\n";
+    let said = "../m: does not name its algorithm, which was taken to be SHA256; name the right one with -a\n";
     assert!(String::from_utf8_lossy(&checked.stderr).contains(said), "{checked:?}");
     // Whoever names the function means it.
     assert_outcome(&manifest(root, &["update", "d", "m", "-a", "blake3"]), 0, changes, summary);
@@ -173,8 +173,8 @@ fn differences_of_lists_that_do_not_say() {
     let root = directory.path();
     write(root, "bare", bare(root, "blake3"));
     assert_eq!(manifest(root, &["create", "d", "-a", "blake3", "-o", "m"]).status, Some(0));
-    let what = "m: has digests of blake3, and the other manifest of sha256, as far as one seems that does not say it; \
-                --algorithm says it";
+    let what = "m: has digests of blake3, but the other manifest of sha256; one does not name its algorithm: use \
+                --algorithm";
     assert_outcome(&manifest(root, &["diff", "bare", "m"]), 1, "", &format!("manyhash: {what}\n"));
     assert_outcome(&manifest(root, &["diff", "bare", "m", "-a", "blake3"]), 0, "", "");
 }
@@ -192,8 +192,8 @@ fn sets_of_known_digests() {
         assert_eq!(outcome.status, Some(0));
         String::from_utf8(outcome.stderr).expect("UTF-8")
     };
-    let said = "manyhash: no list says that its digests are of sha256: they have 64 digits; --algorithm names another \
-                function\n";
+    let said = "manyhash: no list names its algorithm; took digests of 64 digits to be sha256; name another with \
+                --algorithm\n";
     let guessed = build(&["list"]);
     assert!(guessed.starts_with("manyhash: 3 digests of sha256; ") && guessed.ends_with(said), "{guessed}");
     for told in [build(&["B3SUMS"]), build(&["list", "-a", "blake3"])] {

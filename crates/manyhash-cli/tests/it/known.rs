@@ -68,7 +68,7 @@ fn built(arguments: &[&str], list: &str, about: &str) {
 #[test]
 fn lists_in_every_form() {
     built(&[], "A <md5>\nB <md5>", "2 digests of md5; ");
-    built(&[], "A <md5>\nB <md5>\nA <md5>\n", "2 digests of md5, and 1 of them again; ");
+    built(&[], "A <md5>\nB <md5>\nA <md5>\n", "2 digests of md5, 1 of them repeated; ");
     built(&[], "A <sha1>  a\r\nB <sha1> *b\r\n", "2 digests of sha1; ");
     built(&["-a", "SHA-1"], "# SHA-1\n\nA <sha1>  a\nB <sha1> *b\n", "2 digests of sha1; ");
     built(&[], "A SHA256 (a) = <sha256>\nB SHA256(b)= <sha256>\n", "2 digests of sha256; ");
@@ -82,7 +82,7 @@ fn lists_in_every_form() {
                  B \"<sha1>\",\"<md5>\",\"71BEEFF9\",\"b\",1,3095,\"WIN\",\"\"\r\n";
     built(&[], &[nsrl, lines].concat(), "2 digests of sha1; ");
     built(&["--algorithm=md5"], &["\u{feff}", nsrl, lines].concat(), "2 digests of md5; ");
-    built(&[], "x\nA <sha256>\nB <sha256>", "WARNING: 1 line is no line with a digest of sha256\n");
+    built(&[], "x\nA <sha256>\nB <sha256>", "WARNING: 1 line has no digest of sha256\n");
 }
 
 #[test]
@@ -108,21 +108,21 @@ fn what_is_wrong_with_lists() {
     fs::write(root.join("empty"), "").expect("a list");
     fs::write(root.join("long"), format!("{}\n{}\n", "0".repeat(300_000), A[0])).expect("a list");
     fs::write(root.join("set"), "what was there").expect("a file");
-    let want = "name the hash function that is wanted with --algorithm\n";
+    let want = "choose one with --algorithm\n";
     for (arguments, message) in [
         (&["md5", "tagged"][..], format!("tagged: 2: a digest of sha1 among those of md5; {want}")),
         (&["md5", "sha1 columns"], format!("'sha1 columns': 1: a digest of sha1 among those of md5; {want}")),
         (&["-w", "junk", "empty"], {
-            let lines = "junk: 1: no line with a digest\nmanyhash: junk: 2: no line with a digest\n";
-            let warning = "manyhash: WARNING: 2 lines are no line with a digest\n";
-            format!("{lines}{warning}manyhash: no digest was found; nothing was written\n")
+            let lines = "junk: 1: no digest\nmanyhash: junk: 2: no digest\n";
+            let warning = "manyhash: WARNING: 2 lines have no digest\n";
+            format!("{lines}{warning}manyhash: no digest found; nothing was written\n")
         }),
-        (&["empty", "-a", "md5"], "no digest of md5 was found; nothing was written\n".into()),
+        (&["empty", "-a", "md5"], "no digest of md5 found; nothing was written\n".into()),
         (&["md5", "missing"], "missing: No such file or directory\n".into()),
         (&["md5", "."], ".: Is a directory\n".into()),
         (&["--strict", "long"], {
-            let warning = "WARNING: 1 line is no line with a digest of md5\n";
-            format!("{warning}manyhash: nothing was written, as --strict asks for\n")
+            let warning = "WARNING: 1 line has no digest of md5\n";
+            format!("{warning}manyhash: nothing was written, because of --strict\n")
         }),
     ] {
         let outcome = known(root, &[&["build", "-o", "set"], arguments].concat(), b"");
@@ -133,7 +133,7 @@ fn what_is_wrong_with_lists() {
     let outcome = known(root, &["build", "-w", "-o", "set", "-a", "md5", "tagged", "sha1 columns", "long"], b"");
     let (_, message, status) = said(&outcome);
     for line in
-        ["tagged: 2: no", "'sha1 columns': 1: no", "'sha1 columns': 2: no", "long: 1: no", "1 digest of md5, and 1"]
+        ["tagged: 2: no", "'sha1 columns': 1: no", "'sha1 columns': 2: no", "long: 1: no", "1 digest of md5, 1 of"]
     {
         assert!(message.contains(&format!("manyhash: {line}")), "{message}");
     }
@@ -220,17 +220,17 @@ fn what_is_no_set() {
         bytes[at] ^= 1;
         bytes
     };
-    let not = "not a set of known digests, as `manyhash known build` makes it of lists";
+    let not = "not a set of known digests; build one with `manyhash known build`";
     for (bytes, message) in [
         (vec![], not.into()),
         (A[0].repeat(300).into_bytes(), not.into()),
         (good[..4000].to_vec(), not.into()),
         (changed(0), not.into()),
-        (changed(24), "a set of known digests in form 0, and only form 1 can be read here; build it again".into()),
-        (changed(32), "damaged in the 4096 bytes from 0; build it again".into()),
-        (changed(5000), "damaged in the 4096 bytes from 4096; build it again".into()),
-        (good[..5000].to_vec(), "of 5000 bytes, and should have 8192; build it again".into()),
-        ([&good[..], b"x"].concat(), "of 8193 bytes, and should have 8192; build it again".to_owned()),
+        (changed(24), "set of format 0, but only format 1 is supported; build it again".into()),
+        (changed(32), "damaged in the 4096 bytes at offset 0; build it again".into()),
+        (changed(5000), "damaged in the 4096 bytes at offset 4096; build it again".into()),
+        (good[..5000].to_vec(), "has 5000 bytes instead of 8192; build it again".into()),
+        ([&good[..], b"x"].concat(), "has 8193 bytes instead of 8192; build it again".to_owned()),
     ] {
         fs::write(root.join("bad set"), bytes).expect("a file");
         let outcome = known(root, &["match", "bad set", "dir"], b"");

@@ -43,7 +43,7 @@ fn links_elsewhere_hold_the_whole_path() {
     fs::create_dir(directory.path().join("links")).expect("a directory");
     let target = bin.join("manysum").display().to_string();
     check(&install_links(&bin, directory.path(), "links"), &lines("links", &target, ""), "");
-    check(&install_links(&bin, directory.path(), "links"), &lines("links", &target, " (was there)"), "");
+    check(&install_links(&bin, directory.path(), "links"), &lines("links", &target, " (already there)"), "");
     let outcome = run(Command::new(directory.path().join("links/sha256sum")), directory.path(), &["-b"], b"");
     check(&outcome, &format!("{EMPTY} *-\n"), "");
 }
@@ -73,9 +73,9 @@ fn only_links_of_ours_are_replaced() {
         "links/sha224sum -> {target} (replaced)\nlinks/sha256sum -> {target}\nlinks/sha384sum -> {target}\n\
              links/b2sum -> {target}\nlinks/cksum -> {target}\n"
     );
-    let stderr = "manyhash: links/md5sum: is there, and is no link; left as it is\n\
-                  manyhash: links/sha1sum: is there, and leads to /usr/bin/busybox; left as it is\n\
-                  manyhash: links/sha512sum: is there, and is no link; left as it is\n";
+    let stderr = "manyhash: links/md5sum: exists and is not a link; left unchanged\n\
+                  manyhash: links/sha1sum: exists and points to /usr/bin/busybox; left unchanged\n\
+                  manyhash: links/sha512sum: exists and is not a link; left unchanged\n";
     check(&install_links(&bin, directory.path(), "links"), &stdout, stderr);
     assert_eq!(fs::read(links.join("md5sum")).expect("a file"), b"theirs");
     assert_eq!(fs::read_link(links.join("sha1sum")).expect("a link"), Path::new("/usr/bin/busybox"));

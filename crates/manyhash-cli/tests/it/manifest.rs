@@ -86,7 +86,7 @@ fn a_manifest_is_what_manysum_prints() {
     write(root, "list", &printed);
     assert_outcome(&manifest(root, &["verify", "d", "list"]), 0, "", "manyhash: 6 files: 6 as listed\n");
     let several = manifest(root, &["create", "d", "-a", "md5,sha1", "--format", "gnu"]);
-    let message = "a list of this format has one algorithm; take bsd, hashdeep or json for several";
+    let message = "this format holds one algorithm; use bsd, hashdeep or json for several";
     assert_outcome(&several, 1, "", &format!("manyhash: {message}\n"));
 }
 
@@ -123,7 +123,7 @@ fn every_name_there_can_be() {
     let hashdeep = || manifest(root, &["create", "d", "--format", "hashdeep", "-o", "m"]);
     assert_eq!(hashdeep().status, Some(1));
     let messages = String::from_utf8_lossy(&hashdeep().stderr).into_owned();
-    assert!(messages.contains("manyhash: 'd/'$'\\n': a list of hashdeep cannot hold this name"), "{messages}");
+    assert!(messages.contains("manyhash: 'd/'$'\\n': a hashdeep list cannot hold this name"), "{messages}");
     // It can hold all others, those that end in a carriage return too.
     for entry in fs::read_dir(root.join("d")).expect("a directory") {
         let entry = entry.expect("an entry");
@@ -148,7 +148,7 @@ fn links_and_other_things_in_the_way() {
     fs::create_dir(root.join("d/z")).expect("a directory");
     fs::rename(root.join("d/sub"), root.join("elsewhere")).expect("it is moved");
     symlink("../elsewhere", root.join("d/sub")).expect("a link");
-    let messages = "manyhash: d/z: is no regular file\nmanyhash: 6 files: 5 as listed, 1 missing\n";
+    let messages = "manyhash: d/z: not a regular file\nmanyhash: 6 files: 5 as listed, 1 missing\n";
     assert_outcome(&manifest(root, &["verify", "d", "m"]), 4, "z: missing\n", messages);
 }
 
@@ -163,18 +163,18 @@ fn what_cannot_be_read() {
     assert_eq!(manifest(root, &["create", "d", "-o", "m", "-a", "sha1"]).status, Some(0));
     let list = fs::read_to_string(root.join("m")).expect("a manifest") + "no line\n";
     write(root, "broken", &list);
-    let broken = "manyhash: broken: 1 improperly formatted line, the first of them line 7\n";
+    let broken = "manyhash: broken: 1 improperly formatted line, first at line 7\n";
     let verified = manifest(root, &["verify", "d", "broken"]);
     assert_outcome(&verified, 1, "", &format!("{broken}manyhash: 6 files: 6 as listed\n"));
-    let left = "manyhash: broken: lines that cannot be read would be lost; left as it is\n";
+    let left = "manyhash: broken: lines that cannot be read would be lost; left unchanged\n";
     assert_outcome(&manifest(root, &["update", "d", "broken"]), 1, "", &format!("{broken}{left}"));
     assert_eq!(fs::read_to_string(root.join("broken")).expect("a manifest"), list);
     assert_eq!(manifest(root, &["create", "d", "-o", "other", "-a", "md5"]).status, Some(0));
-    let other = "manyhash: other: has digests of md5, and the other manifest of sha1\n";
+    let other = "manyhash: other: has digests of md5, but the other manifest of sha1\n";
     assert_outcome(&manifest(root, &["diff", "m", "other"]), 1, "", other);
-    let refused = "manyhash: m: has digests of sha1; create makes one of others\n";
+    let refused = "manyhash: m: has digests of sha1; use create for others\n";
     assert_outcome(&manifest(root, &["update", "d", "m", "-a", "md5,sha256", "--format", "bsd"]), 1, "", refused);
-    let named = "manyhash: bag: a bag has this manifest under the name manifest-sha256.txt\n";
+    let named = "manyhash: bag: in a bag, this manifest must be named manifest-sha256.txt\n";
     assert_outcome(&manifest(root, &["create", "d", "--format", "bagit", "-o", "bag"]), 1, "", named);
 }
 
@@ -253,7 +253,7 @@ fn silent_corruption_is_found_by_hashing_again() {
         "manyhash: 20 files: 20 as listed\n",
     );
     let found = manifest(root, &["update", "--trust-times", "--recheck", "1", "d", "m"]);
-    let loud = "manyhash: d/7: CONTENT CHANGED, TIMES DID NOT: the manifest keeps the digest that it had\n";
+    let loud = "manyhash: d/7: CONTENT CHANGED, TIMES DID NOT: the manifest keeps the old digest\n";
     assert_outcome(&found, 1, "", &format!("{loud}manyhash: 20 files: 20 as listed\n"));
     assert_eq!(fs::read(root.join("m")).expect("a manifest"), before);
     assert_eq!(

@@ -35,8 +35,8 @@ fn many_missing_files_need_a_word() {
         assert_eq!(updated.status, Some(i32::from(is_refused)), "{removed} of {listed}");
         assert_eq!(text(root, "m") == before, is_refused);
         if is_refused {
-            let what = "that it lists are missing in d; left as it is: look whether d is the right directory";
-            let files = if listed == 1 { "file" } else { "files" };
+            let what = "are missing in d; left unchanged: check that d is the right directory";
+            let files = if listed == 1 { "listed file" } else { "listed files" };
             let said = format!("manyhash: m: {removed} of {listed} {files} {what}");
             assert!(String::from_utf8_lossy(&updated.stderr).starts_with(&said), "{updated:?}");
             assert_eq!(manifest(root, &["update", "--force", "d", "m"]).status, Some(0));
@@ -106,7 +106,7 @@ fn comments_stay() {
         assert_eq!((updated.lines().count(), updated.matches('#').count()), (list.lines().count() + 2, 2));
         assert_eq!(manifest(root, &["verify", "d", "m"]).status, Some(0));
         if format != "json" {
-            let left_out = "manyhash: m: its comments are left out, which lists of this format have not\n";
+            let left_out = "manyhash: m: comments dropped, because this format has none\n";
             let said = format!("{left_out}manyhash: 3 files: 3 as listed\n");
             assert_outcome(&manifest(root, &["update", "d", "m", "--format", "json"]), 0, "", &said);
         }
@@ -122,7 +122,7 @@ fn what_is_in_a_files_place() {
     remove(root, 0..2);
     fs::create_dir(root.join("d/000")).expect("a directory");
     symlink("none", root.join("d/001")).expect("a link");
-    let messages = "manyhash: d/000: is no regular file\nmanyhash: d/001: is no regular file\n";
+    let messages = "manyhash: d/000: not a regular file\nmanyhash: d/001: not a regular file\n";
     let messages = format!("{messages}manyhash: 3 files: 1 as listed, 2 missing\n");
     let findings = "000: missing\n001: missing\n";
     assert_outcome(&manifest(root, &["verify", "d", "m"]), 4, findings, &messages);
@@ -167,7 +167,7 @@ fn files_of_programs_that_were_stopped() {
     let root = directory.path();
     assert_eq!(manifest(root, &["create", "d", "-o", "m"]).status, Some(0));
     write(root, "d/.manyhash-aB3xY9.tmp", "half of it");
-    let said = "manyhash: d/.manyhash-aB3xY9.tmp: left over by a program that was stopped, and left out; it may be \
+    let said = "manyhash: d/.manyhash-aB3xY9.tmp: left over from an interrupted program; skipped, and may be \
                 deleted\n";
     let summary = "manyhash: 2 files: 2 as listed\n";
     for task in ["verify", "update"] {
@@ -181,8 +181,8 @@ fn what_is_no_manifest() {
     let directory = files(2);
     let root = directory.path();
     write(root, "garbage", "this is\nno list\n");
-    let lines = "manyhash: garbage: 2 improperly formatted lines, the first of them line 1\n";
-    let said = "no line of it is one of a manifest; if it does not say whose digests it has, name --algorithm";
+    let lines = "manyhash: garbage: 2 improperly formatted lines, first at line 1\n";
+    let said = "no properly formatted line found; if it does not name its algorithm, use --algorithm";
     let messages = format!("{lines}manyhash: garbage: {said}\n");
     for arguments in [["verify", "d", "garbage"], ["update", "d", "garbage"], ["diff", "garbage", "garbage"]] {
         assert_outcome(&manifest(root, &arguments), 1, "", &messages);
@@ -229,7 +229,7 @@ fn the_rest_of_a_bag_is_kept_right() {
     check();
     // A second manifest of the payload is another one's.
     let other = manifest(root, &["create", "d", "--format", "bagit", "-o", "d/manifest-md5.txt"]);
-    let said = "lists the payload too; it was left as it is\n";
+    let said = "lists the payload too; left unchanged\n";
     assert_outcome(&other, 0, "", &format!("manyhash: d/manifest-sha256.txt: {said}"));
     write(root, "d/data/new", "123456");
     let updated = manifest(root, &["update", "d", "d/manifest-sha256.txt"]);

@@ -1,13 +1,14 @@
 """Hash many things at once: MD5, SHA-1, SHA-2, SHA-3 and more, many messages side by side in SIMD lanes, on all cores.
 
-- ``md5``, ``sha256`` and so on, a function for each of ``algorithms_available``, ``new``, ``file_digest``: as in hashlib, one message at a time;
+- ``md5``, ``sha256`` and so on (a function for each of ``algorithms_available``), ``new``, ``file_digest``: one message
+  at a time, as in hashlib;
 - ``digest_many``, ``hexdigest_many``, ``update_many``: many messages in memory;
-- ``hmac_many``: the same under one key;
+- ``hmac_many``: their HMACs under one key;
 - ``digest_column``, ``hmac_column``: a column of any library that speaks Arrow;
 - ``digest_files``: files by their paths;
-- ``Engine``: messages of many asyncio tasks, as they come.
+- ``Engine``: messages of many asyncio tasks, as they arrive.
 
-A ``name`` is hashlib's, or one of the usual spellings: ``sha256``, ``SHA-256``, ``sha512/256``.
+A ``name`` is hashlib's or another usual spelling: ``sha256``, ``SHA-256``, ``sha512/256``.
 """
 
 from . import _manyhash

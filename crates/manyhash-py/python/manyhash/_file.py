@@ -9,8 +9,8 @@ from ._manyhash import HASH, new
 def file_digest(fileobj: Any, digest: str | Callable[[], HASH], /, *, _bufsize: int = 1 << 18) -> HASH:
     """Hash a file that is open for reading in binary mode, as hashlib.file_digest does.
 
-    ``digest`` is the name of an algorithm, or a callable that returns a hash object. It may read past Python's
-    own buffers, so use the file object no more. For many files, ``digest_files`` is faster.
+    ``digest`` is the name of an algorithm, or a callable that returns a hash object. The call may bypass Python's own
+    buffers, so do not use the file object afterwards. For many files, ``digest_files`` is faster.
     """
     hasher = new(digest) if isinstance(digest, str) else digest()
     if hasattr(fileobj, "getbuffer"):

@@ -1,4 +1,4 @@
-"""Digests in DuckDB's SQL. It needs duckdb, and numpy and pyarrow for its functions. ::
+"""Digests in DuckDB's SQL. Needs duckdb, numpy and pyarrow. ::
 
     import manyhash.duckdb
 
@@ -20,11 +20,11 @@ __all__ = ["register"]
 
 
 def register(connection: "duckdb.DuckDBPyConnection", *, key: bytes | None = None) -> None:
-    """Add functions to a connection, for each algorithm two, or, with a key, four.
+    """Add functions to a connection: two for each algorithm, or four with a key.
 
-    ``manyhash_md5(VARCHAR)`` to ``manyhash_sha512_256(VARCHAR)`` give the digest in hexadecimal, and so do
-    ``manyhash_md5_blob(BLOB)`` and its siblings of bytes. ``manyhash_hmac_md5(VARCHAR)``, ``manyhash_hmac_md5_blob(BLOB)``
-    and their siblings give HMACs under the key, which is in no query. Null in, null out. Called again, it replaces them.
+    ``manyhash_md5(VARCHAR)``, ``manyhash_md5_blob(BLOB)`` and their siblings return the digest in hexadecimal. With a
+    key, ``manyhash_hmac_md5(VARCHAR)``, ``manyhash_hmac_md5_blob(BLOB)`` and their siblings return HMACs under it; the
+    key appears in no query. Nulls stay null. A second call replaces the functions.
     """
     for name in algorithms:
         _replace(connection, name, _function(partial(digest_column, name, hex=True)))

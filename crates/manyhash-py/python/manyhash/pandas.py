@@ -1,6 +1,6 @@
-"""Digests of pandas' series: importing this adds the accessor ``manyhash`` to every series.
+"""Digests of pandas series. Importing this adds the accessor ``manyhash`` to every series.
 
-It needs pandas and pyarrow. ::
+Needs pandas and pyarrow. ::
 
     import manyhash.pandas
 
@@ -22,18 +22,18 @@ __all__ = ["SeriesAccessor"]
 class SeriesAccessor:
     """The digests of a series of str or bytes, as a series backed by pyarrow with the same index and name.
 
-    They are in hexadecimal, or, with ``hex=False``, bytes. What is missing stays missing.
+    They are hexadecimal strings, or bytes with ``hex=False``. Missing values stay missing.
     """
 
     def __init__(self, series: Any) -> None:
         self._series = series
 
     def digest(self, name: str, *, hex: bool = True) -> Any:
-        """The digests by the name of an algorithm."""
+        """Return the digests by a named algorithm."""
         return self._of_column(lambda values: digest_column(name, values, hex=hex))
 
     def hmac(self, key: bytes, name: str, *, hex: bool = True) -> Any:
-        """The HMACs under a key by the name of an algorithm: pseudonyms that nobody finds the values of without it."""
+        """Return the HMACs under a key by a named algorithm: pseudonyms that cannot be traced back without the key."""
         return self._of_column(lambda values: hmac_column(key, name, values, hex=hex))
 
     def _of_column(self, hash_column: Callable[[Any], Array | ChunkedArray]) -> Any:
@@ -69,7 +69,7 @@ def _method(name: str) -> Callable[..., Any]:
         return self.digest(name, hex=hex)
 
     digests.__name__, digests.__qualname__ = name, f"SeriesAccessor.{name}"
-    digests.__doc__ = f"The digests by {name}."
+    digests.__doc__ = f"Return the digests by {name}."
     return digests
 
 

@@ -1,10 +1,10 @@
-"""Digests in Polars' expressions: importing this adds the namespace ``manyhash`` to expressions and series. ::
+"""Digests in Polars expressions. Importing this adds the namespace ``manyhash`` to expressions and series. ::
 
     import manyhash.polars
 
     frame.with_columns(token=pl.col("mail").manyhash.sha256(hex=True))
 
-It needs Polars. A column is of type String or Binary; any other is an error, which names it. Null in, null out.
+Needs Polars. A column must be of type String or Binary; any other raises an error that names the type. Nulls stay null.
 """
 
 from collections.abc import Callable
@@ -23,7 +23,7 @@ _LIBRARY = Path(__file__).parent
 
 @polars.api.register_expr_namespace("manyhash")
 class ExprNamespace:
-    """The digests of an expression, as Binary, or, with ``hex=True``, as String in hexadecimal."""
+    """The digests of an expression, as Binary, or as hexadecimal String with ``hex=True``."""
 
     def __init__(self, expr: polars.Expr) -> None:
         self._expr = expr
@@ -46,9 +46,9 @@ class ExprNamespace:
         def ripemd160(self, *, hex: bool = False) -> polars.Expr: ...
 
     def hmac(self, key: bytes, name: str, *, hex: bool = False) -> polars.Expr:
-        """The HMACs under a key by the name of an algorithm: pseudonyms that nobody finds the values of without it.
+        """Return the HMACs under a key by a named algorithm: pseudonyms that cannot be traced back without the key.
 
-        The key is part of the expression: whoever serialises the plan, or prints it, has it.
+        The key is part of the expression, so a serialised or printed plan reveals it.
         """
         if not isinstance(key, bytes):
             raise TypeError(f"the key must be bytes, not {type(key).__name__}")
@@ -69,7 +69,7 @@ def _evaluate(args: list[polars.Expr], name: str, hex: bool) -> polars.Expr:
 
 @polars.api.register_series_namespace("manyhash")
 class SeriesNamespace:
-    """The digests of a series, as Binary, or, with ``hex=True``, as String in hexadecimal."""
+    """The digests of a series, as Binary, or as hexadecimal String with ``hex=True``."""
 
     def __init__(self, series: polars.Series) -> None:
         self._series = series
@@ -92,7 +92,7 @@ class SeriesNamespace:
         def ripemd160(self, *, hex: bool = False) -> polars.Series: ...
 
     def hmac(self, key: bytes, name: str, *, hex: bool = False) -> polars.Series:
-        """The HMACs under a key by the name of an algorithm: pseudonyms that nobody finds the values of without it."""
+        """Return the HMACs under a key by a named algorithm: pseudonyms that cannot be traced back without the key."""
         return self._evaluate(ExprNamespace(polars.nth(0)).hmac(key, name, hex=hex))
 
     def _digest(self, name: str, hex: bool) -> polars.Series:
@@ -108,7 +108,7 @@ def _method(namespace: type, name: str) -> Callable[..., Any]:
         return self._digest(name, hex)
 
     digests.__name__, digests.__qualname__ = name, f"{namespace.__name__}.{name}"
-    digests.__doc__ = f"The digests by {name}."
+    digests.__doc__ = f"Return the digests by {name}."
     return digests
 
 

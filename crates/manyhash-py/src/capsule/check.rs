@@ -9,9 +9,8 @@ use arrow_schema::{ArrowError, DataType};
 
 /// Checks an array of a type that can be hashed.
 pub(super) fn check(array: &FFI_ArrowArray, data_type: &DataType) -> Result<(), ArrowError> {
-    let wrong = |what: &str| {
-        Err(ArrowError::CDataInterface(format!("the array breaks the rules of Arrow's C data interface: {what}")))
-    };
+    let wrong =
+        |what: &str| Err(ArrowError::CDataInterface(format!("invalid array in Arrow's C data interface: {what}")));
     // Counts come as `usize`, of which the negative ones are the largest.
     let counts = [array.len(), array.offset(), array.num_buffers(), array.num_children()];
     if counts.iter().any(|count| isize::try_from(*count).is_err()) {
@@ -19,26 +18,26 @@ pub(super) fn check(array: &FFI_ArrowArray, data_type: &DataType) -> Result<(), 
     }
     // Offsets of 64 bits for all rows, and one more, are within memory.
     let Some(rows) = array.len().checked_add(array.offset()).filter(|rows| *rows < isize::MAX as usize / 16) else {
-        return wrong("more rows than memory has bytes");
+        return wrong("too many rows for memory");
     };
     let layout = layout(data_type);
     let fixed = usize::from(layout.can_contain_null_mask) + layout.buffers.len();
     let data = array.num_buffers().checked_sub(fixed + usize::from(layout.variadic));
     if !data.is_some_and(|data| data == 0 || layout.variadic) {
-        return wrong("another number of buffers");
+        return wrong("wrong number of buffers");
     }
     let is_null = |buffer: usize| array.buffer(buffer).is_null();
     match data_type {
         DataType::Struct(fields) => {
             if fields.len() != array.num_children() {
-                return wrong("another number of fields");
+                return wrong("wrong number of fields");
             }
             for (i, field) in fields.iter().enumerate() {
                 if array.child(i).is_released() {
-                    return wrong("a field was used before");
+                    return wrong("a field is already released");
                 }
                 if array.child(i).len() < rows {
-                    return wrong("a field has fewer rows");
+                    return wrong("a field has too few rows");
                 }
                 check(array.child(i), field.data_type())?;
             }
@@ -57,11 +56,11 @@ pub(super) fn check(array: &FFI_ArrowArray, data_type: &DataType) -> Result<(), 
             let data = data.unwrap_or(0);
             let lengths = array.buffer(array.num_buffers() - 1).cast::<i64>();
             if data > 0 && lengths.is_null() {
-                return wrong("no lengths of buffers");
+                return wrong("no buffer lengths");
             }
             // SAFETY: there is a length for each of them, by the interface.
             if (0..data).any(|i| unsafe { lengths.add(i).read_unaligned() } < 0) {
-                return wrong("a negative length of a buffer");
+                return wrong("a negative buffer length");
             }
         }
         _ => {}

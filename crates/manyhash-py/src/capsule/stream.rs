@@ -30,7 +30,7 @@ impl Stream {
             return Err(value_error(last_error(&mut stream, code)));
         }
         if schema.release.is_none() {
-            return Err(value_error("the stream gave no type"));
+            return Err(value_error("the stream returned no type"));
         }
         let field = field(&schema)?;
         Ok(Stream { stream, field })

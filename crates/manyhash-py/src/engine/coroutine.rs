@@ -57,7 +57,7 @@ impl Coroutine {
     /// Asks the engine; gives a future for the loop, if there is something to wait for.
     fn step<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let Some(mut work) = self.take() else {
-            return Err(PyRuntimeError::new_err("it was awaited before; call the stream's method again"));
+            return Err(PyRuntimeError::new_err("already awaited; call the method of the stream again"));
         };
         let of = Loop::new(&self.asking.asyncio.running_loop(py)?, &self.asking);
         let waiter = Arc::new(Waiter::new(of));

@@ -49,9 +49,9 @@ impl Message {
     fn lend(self: &Arc<Self>, call: &'static str) -> PyResult<Lent> {
         let mut place = lock(&self.place);
         let error = match &*place {
-            Place::Away(other) => format!("a {other} to it is not done: await it first"),
+            Place::Away(other) => format!("a {other} of this stream is not done: await it first"),
             Place::Incomplete => {
-                "a write to it was never awaited, and its bytes are missing: begin the message again".to_owned()
+                "a write of this stream was never awaited, and its bytes are missing: start a new stream".to_owned()
             }
             Place::Open(_) | Place::Digesting(_) | Place::Done(_) => {
                 let place = std::mem::replace(&mut *place, Place::Away(call));

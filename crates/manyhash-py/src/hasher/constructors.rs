@@ -18,7 +18,7 @@ impl<'py> FromPyObject<'_, 'py> for Given<'py> {
     }
 }
 
-/// A digest by the name of its algorithm, that has taken `data`. A name that is none is a ValueError.
+/// Return a HASH object for a named algorithm, updated with `data`. An unknown name raises ValueError.
 #[pyfunction]
 #[pyo3(signature = (name, data = Given(None), *, usedforsecurity = None, string = Given(None)))]
 #[pyo3(text_signature = "(name, data=b'', *, usedforsecurity=True, string=b'')")]
@@ -46,7 +46,7 @@ fn begin<'py>(
     }
     let data = match (data.0, string.0) {
         (Some(_), Some(_)) => {
-            return Err(PyTypeError::new_err("'data' and 'string' are two names of one argument"));
+            return Err(PyTypeError::new_err("'data' and 'string' are the same argument; give only one"));
         }
         (data, None) | (None, data) => data,
     };
@@ -63,7 +63,7 @@ macro_rules! constructors {
             $about:literal;
     )*) => {
         $(
-            #[doc = concat!("A digest that has taken `data`: ", $about, " `usedforsecurity` is taken for hashlib's sake.")]
+            #[doc = concat!("Return a HASH object updated with `data`: ", $about, " `usedforsecurity` is ignored.")]
             #[pyfunction]
             #[pyo3(signature = (data = Given(None), *, usedforsecurity = None, string = Given(None)))]
             #[pyo3(text_signature = "(data=b'', *, usedforsecurity=True, string=b'')")]

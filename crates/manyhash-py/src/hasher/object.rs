@@ -62,7 +62,7 @@ unsafe fn of<'a>(object: *mut PyObject) -> &'a SharedHasher {
 fn call(work: impl for<'py> FnOnce(Python<'py>) -> PyResult<Bound<'py, PyAny>>) -> *mut PyObject {
     Python::attach(|py| {
         let result = catch_unwind(AssertUnwindSafe(|| work(py)));
-        match result.unwrap_or_else(|_| Err(PyRuntimeError::new_err("a mistake in manyhash; please report it"))) {
+        match result.unwrap_or_else(|_| Err(PyRuntimeError::new_err("internal error in manyhash; please report it"))) {
             Ok(object) => object.into_ptr(),
             Err(error) => {
                 error.restore(py);
@@ -181,24 +181,24 @@ pub(crate) fn add_type(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
     // The type refers to these for ever.
     let methods = Box::leak(Box::new([
-        method(c"update", update, ffi::METH_O, c"update($self, data, /)\n--\n\nThe message goes on with these bytes."),
-        method(c"digest", digest, ffi::METH_NOARGS, c"digest($self, /)\n--\n\nThe digest of the bytes so far."),
+        method(c"update", update, ffi::METH_O, c"update($self, data, /)\n--\n\nAppend these bytes to the message."),
+        method(c"digest", digest, ffi::METH_NOARGS, c"digest($self, /)\n--\n\nReturn the digest of the bytes so far."),
         method(
             c"hexdigest",
             hexdigest,
             ffi::METH_NOARGS,
-            c"hexdigest($self, /)\n--\n\nThe digest of the bytes so far, in hexadecimal.",
+            c"hexdigest($self, /)\n--\n\nReturn the digest of the bytes so far, in hexadecimal.",
         ),
-        method(c"copy", copy, ffi::METH_NOARGS, c"copy($self, /)\n--\n\nA digest that goes on from here on its own."),
+        method(c"copy", copy, ffi::METH_NOARGS, c"copy($self, /)\n--\n\nReturn an independent copy."),
         ffi::PyMethodDef::zeroed(),
     ]));
     let getters = Box::leak(Box::new([
         getter(c"name", name, c"The algorithm, in hashlib's spelling."),
-        getter(c"digest_size", digest_size, c"Bytes in the digest."),
-        getter(c"block_size", block_size, c"Bytes in a block."),
+        getter(c"digest_size", digest_size, c"The length of the digest in bytes."),
+        getter(c"block_size", block_size, c"The length of a block in bytes."),
         ffi::PyGetSetDef::default(),
     ]));
-    let doc = c"A running digest, as hashlib has them. manyhash.sha256() and its siblings make one.";
+    let doc = c"A hash object, as in hashlib. Make one with manyhash.sha256() or its siblings.";
     let slot = |slot, pfunc| ffi::PyType_Slot { slot, pfunc };
     let mut slots = [
         slot(ffi::Py_tp_dealloc, dealloc as *mut c_void),

@@ -118,14 +118,14 @@ fn data_type(field: &FFI_ArrowSchema) -> Result<DataType, String> {
 }
 
 /// What is said of any other number of inputs.
-const INPUTS: &str = "a digest is of one column, and an HMAC of one under one key";
+const INPUTS: &str = "expected one column for a digest, or one column and one key for an HMAC";
 
 /// The key, in the first row of the second input: a literal.
 fn key(chunks: &[ArrayRef]) -> Result<&[u8], String> {
-    let chunk = chunks.iter().find(|chunk| !chunk.is_empty()).ok_or("an HMAC has no key")?;
+    let chunk = chunks.iter().find(|chunk| !chunk.is_empty()).ok_or("missing key for an HMAC")?;
     match chunk.as_byte_view_opt::<BinaryViewType>() {
         Some(array) if array.is_valid(0) => Ok(array.value(0)),
-        _ => Err(format!("the key of an HMAC is bytes, not {}", chunk.data_type())),
+        _ => Err(format!("the key of an HMAC must be bytes, not {}", chunk.data_type())),
     }
 }
 
@@ -186,7 +186,7 @@ fn guard(call: impl FnOnce() -> Result<(), String>) {
     let error = match catch_unwind(AssertUnwindSafe(call)) {
         Ok(Ok(())) => return,
         Ok(Err(error)) => error,
-        Err(_) => "manyhash panicked, which is a mistake in it; the reason is on standard error".to_owned(),
+        Err(_) => "manyhash panicked: see standard error for the reason, and please report it".to_owned(),
     };
     // No text of ours has a byte 0 in it, nor the name of a type.
     let error = CString::new(error.replace('\0', " ")).unwrap_or_default();

@@ -21,7 +21,7 @@ pub enum CacheError {
     Foreign(PathBuf),
     /// It was, once.
     #[error(
-        "digest cache {path}: damaged ({1}); delete it, and its files will be hashed once more",
+        "digest cache {path}: damaged ({1}); delete it, and the files will be hashed again",
         path = .0.display()
     )]
     Damaged(PathBuf, String),
@@ -29,11 +29,11 @@ pub enum CacheError {
     #[error("digest cache {path}: not closed by the last process that wrote to it", path = .0.display())]
     Unclean(PathBuf),
     /// Another program, or another version of this one.
-    #[error("digest cache {path}: in use by another program, which does not share it", path = .0.display())]
+    #[error("digest cache {path}: in use by another program that does not share it", path = .0.display())]
     InUse(PathBuf),
     /// For too long.
     #[error(
-        "digest cache {path}: too slow, or another process keeps it locked; {1} digests were not stored",
+        "digest cache {path}: too slow, or locked by another process; {1} digests were not stored",
         path = .0.display()
     )]
     Stalled(PathBuf, usize),

@@ -7,12 +7,12 @@ use std::path::PathBuf;
 /// The options of programs that use the cache unless they are told otherwise.
 #[derive(clap::Args)]
 pub struct CacheOptions {
-    /// Keep digests of unchanged files in FILE [default: manyhash/digests in XDG_CACHE_HOME or ~/.cache]. Files on disks
-    /// are kept whose last change is older than the system takes to write changes back, 40 s unless it is set otherwise
+    /// Keep digests of unchanged files in FILE [default: manyhash/digests in XDG_CACHE_HOME or ~/.cache]. A file on a
+    /// disk is cached once its last change is older than the system's write-back delay, 40 s by default
     #[arg(long, value_name = "FILE", conflicts_with = "no_cache")]
     cache: Option<PathBuf>,
 
-    /// Read every file, whatever is known of it, and remember nothing
+    /// Read every file, without using or updating the cache
     #[arg(long)]
     no_cache: bool,
 
@@ -20,15 +20,15 @@ pub struct CacheOptions {
     trust_times: bool,
 }
 
-const TRUST_HELP: &str = "Let the cache keep digests also of files on file systems whose times do not tell every change: \
-                          tmpfs, FUSE, network file systems and all others that are not known to be on a disk";
+const TRUST_HELP: &str = "Cache digests also of files on file systems whose timestamps may miss a change: tmpfs, FUSE, \
+                          network file systems and all others not known to be on a disk";
 
 /// The option of a program that uses the cache if it is told to.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct CacheOption {
-    /// Keep digests of unchanged files in FILE, and read only what has changed; without FILE, in manyhash/digests in
-    /// XDG_CACHE_HOME or ~/.cache. Files on disks are kept whose last change is older than the system takes to write
-    /// changes back, 40 s unless it is set otherwise
+    /// Keep digests of unchanged files in FILE, and read only what has changed. Without FILE, use manyhash/digests in
+    /// XDG_CACHE_HOME or ~/.cache. A file on a disk is cached once its last change is older than the system's
+    /// write-back delay, 40 s by default
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, conflicts_with = "check")]
     cache: Option<Option<PathBuf>>,
 
@@ -63,7 +63,7 @@ impl CacheOptions {
             None if cfg!(not(unix)) => Ok(None),
             None => {
                 let opened = Cache::default_path().and_then(|path| Cache::open(&path, self.trust_times));
-                Ok(opened.map_err(|error| console.message(format!("{error}; going on without"))).ok())
+                Ok(opened.map_err(|error| console.message(format!("{error}; continuing without a cache"))).ok())
             }
         }
     }

@@ -11,15 +11,15 @@ use thiserror::Error;
 /// A format that is written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
 pub enum Format {
-    /// Lines of sha256sum and its siblings, HEX  NAME
+    /// Lines of sha256sum and its siblings: HEX  NAME
     Gnu,
-    /// Lines of BSD's tools, SHA256 (NAME) = HEX
+    /// Lines of BSD's tools: SHA256 (NAME) = HEX
     Bsd,
-    /// hashdeep's, with sizes and any number of algorithms
+    /// Lists of hashdeep, with sizes and any number of algorithms
     Hashdeep,
-    /// A JSON object a line for each file and algorithm
+    /// A JSON object for each file and algorithm, one per line
     Json,
-    /// The manifest of a bag, RFC 8493
+    /// BagIt manifests (RFC 8493)
     Bagit,
 }
 
@@ -53,16 +53,15 @@ pub struct Writer {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 pub enum Unsuitable {
     /// It does not tell them apart.
-    #[error("a list of this format has one algorithm; take bsd, hashdeep or json for several")]
+    #[error("this format holds one algorithm; use bsd, hashdeep or json for several")]
     Several,
     /// It does not say whose digests it has, and they would be taken for another's or for nothing.
     #[error(
-        "a list of this format does not say that its digests are of {0}; take bsd, hashdeep or json, or write it to a \
-         file whose name ends in .{0}"
+        "this format does not show that digests are of {0}; use bsd, hashdeep or json, or a file name that ends in .{0}"
     )]
     Untold(HashFunction),
     /// Its name says that it is of another format.
-    #[error("a file of this name is read as {0}; take another name{1}")]
+    #[error("a file of this name is read as {0}; use another name{1}")]
     Name(&'static str, &'static str),
 }
 
@@ -70,13 +69,13 @@ pub enum Unsuitable {
 #[derive(Debug, Error)]
 pub enum Unwritable {
     /// It would be read as another name.
-    #[error("{0} cannot hold this name; take another format")]
+    #[error("{0} cannot hold this name; use another format")]
     Name(&'static str),
     /// hashdeep's lines have sizes.
-    #[error("its size is not known, and lists of hashdeep need it; take another format")]
+    #[error("size unknown, but hashdeep lists need it; use another format")]
     Size,
     /// One of the list's functions.
-    #[error("it has no {0} digest, and all files of this list need one")]
+    #[error("no {0} digest, which every file in this list needs")]
     Digest(HashFunction),
     /// None that names or numbers could cause.
     #[error("{0}")]
@@ -93,7 +92,7 @@ impl Writer {
             return Err(Unsuitable::Name("SFV", ""));
         }
         if format != Format::Bagit && list.and_then(bagit::function).is_some() {
-            return Err(Unsuitable::Name("the manifest of a bag", ", or the format bagit"));
+            return Err(Unsuitable::Name("a BagIt manifest", " or --format bagit"));
         }
         match (format, &functions[..]) {
             (Format::Gnu, [function]) if !is_told(*function, list) => Err(Unsuitable::Untold(*function)),
@@ -141,7 +140,7 @@ impl Writer {
             Format::Hashdeep => {
                 let size = entry.size.ok_or(Unwritable::Size)?;
                 if !hashdeep::can_hold(name) {
-                    return Err(Unwritable::Name("a list of hashdeep"));
+                    return Err(Unwritable::Name("a hashdeep list"));
                 }
                 let cells: String = digests.iter().map(|(_, digest)| format!("{digest},")).collect();
                 Ok([format!("{size},{cells}").as_bytes(), name, b"\n"].concat())
@@ -150,7 +149,7 @@ impl Writer {
                 let mut lines: Vec<u8> =
                     digests.iter().flat_map(|(_, digest)| format!("{digest}  ").into_bytes()).collect();
                 if !bagit::escape(name, &mut lines) {
-                    return Err(Unwritable::Name("the manifest of a bag"));
+                    return Err(Unwritable::Name("a BagIt manifest"));
                 }
                 lines.push(b'\n');
                 Ok(lines)

@@ -235,11 +235,11 @@ impl Guessed {
             Some((function, name)) => {
                 let name = String::from_utf8_lossy(&quote(&name)).into_owned();
                 format!(
-                    "its digests are no {tag} but {}, as {name} shows; check it with -a {function}",
+                    "its digests are {}, not {tag}, as {name} shows; check it with -a {function}",
                     line::tag(function)
                 )
             }
-            None => format!("it does not say whose digests it has; they were taken for {tag}: name others with -a"),
+            None => format!("does not name its algorithm, which was taken to be {tag}; name the right one with -a"),
         })
     }
 }

@@ -21,11 +21,11 @@ pub(super) const PROGRAM: &str = "manysum";
 
 /// Print or check checksums of many files at once.
 ///
-/// With no FILE, or when FILE is -, read standard input. Lines are those of GNU coreutils' sha256sum and its siblings,
-/// in the order of the arguments.
+/// With no FILE, or when FILE is -, read standard input. Lines have the format of GNU coreutils' sha256sum and its
+/// siblings, and the order of the arguments.
 ///
-/// Started as md5sum, sha1sum, sha224sum, sha256sum, sha384sum, sha512sum, b2sum or cksum, by a link of that name such as
-/// manyhash install-links makes, it is that tool of GNU coreutils.
+/// When started through a link named md5sum, sha1sum, sha224sum, sha256sum, sha384sum, sha512sum, b2sum or cksum, work
+/// as that program of GNU coreutils does. manyhash install-links makes such links.
 #[derive(Parser)]
 #[command(name = PROGRAM, version, infer_long_args = true, args_override_self = true)]
 struct ManysumArguments {
@@ -41,41 +41,41 @@ struct ManysumArguments {
     )]
     algorithm: Vec<HashFunction>,
 
-    /// Take the regular files in directories, sorted by name, without following symbolic links in them
+    /// Recurse into directories: hash their regular files, sorted by name, and do not follow symbolic links in them
     #[arg(short, long, conflicts_with = "check")]
     recursive: bool,
 
-    /// With --recursive, take only files in directories that match GLOB: by name, or if it has a slash, as /*.jpg, by the
-    /// path below the directory named; may be given several times
+    /// With --recursive, hash only those files in directories that match GLOB. A GLOB without a slash matches names;
+    /// one with a slash, such as /*.jpg, matches paths below the given directory. May be repeated
     #[arg(long, value_name = "GLOB", value_parser = Pattern::files, requires = "recursive")]
     include: Vec<Pattern>,
 
-    /// With --recursive, leave out files and whole directories that match GLOB, as for --include; with a slash at its end,
-    /// only directories
+    /// With --recursive, skip files and whole directories that match GLOB, as for --include. With a slash at its end,
+    /// GLOB matches only directories
     #[arg(long, value_name = "GLOB", value_parser = Pattern::new, requires = "recursive")]
     exclude: Vec<Pattern>,
 
-    /// With --recursive, leave out files and directories whose names begin with a dot
+    /// With --recursive, skip files and directories whose names begin with a dot
     #[arg(long, requires = "recursive", overrides_with = "hidden")]
     no_hidden: bool,
 
-    /// With --recursive, take those too; the default
+    /// With --recursive, hash hidden files too; the default
     #[arg(long, requires = "recursive")]
     hidden: bool,
 
-    /// With --recursive, take what symbolic links lead to
+    /// With --recursive, follow symbolic links
     #[arg(long, requires = "recursive")]
     follow: bool,
 
-    /// With --recursive, stay on the file system of each directory named
+    /// With --recursive, stay on the file system of each given directory
     #[arg(long, requires = "recursive")]
     one_file_system: bool,
 
-    /// Read the names of the files from LIST, one a line; - is standard input
+    /// Read file names from LIST, one per line; - is standard input
     #[arg(long, value_name = "LIST", conflicts_with_all = ["files", "check"])]
     files_from: Option<OsString>,
 
-    /// Names in LIST end with NUL, as find -print0 writes them
+    /// Names in LIST end with NUL instead of a newline, as find -print0 writes them
     #[arg(long, requires = "files_from")]
     from0: bool,
 
@@ -85,56 +85,57 @@ struct ManysumArguments {
     #[command(flatten)]
     cache: CacheOption,
 
-    /// Put an asterisk before the name: read as binary, which is the same here
+    /// Print an asterisk before each name, for binary mode; files are read the same way in both modes
     #[arg(short, long)]
     binary: bool,
 
-    /// Put a space before the name; the default
+    /// Print a space before each name, for text mode; the default
     #[arg(short, long)]
     text: bool,
 
-    /// Print lines in BSD's form, SHA256 (FILE) = CHECKSUM
+    /// Print BSD-style lines: SHA256 (FILE) = CHECKSUM
     #[arg(long)]
     tag: bool,
 
-    /// End lines with NUL instead of a newline, and escape no names
+    /// End each line with NUL instead of a newline, and do not escape names
     #[arg(short, long)]
     zero: bool,
 
-    /// Read checksums from the FILEs and check them: lists of coreutils, BSD, md5deep, hashdeep, SFV, BagIt and rclone,
-    /// and the output of cksum, openssl dgst and --json. Without --algorithm, lists say themselves whose digests they have,
-    /// by tags, headers, their names or the number of digits. What came of all files is said at the end, on standard error
+    /// Read checksums from the FILEs and check them. Accept lists of coreutils, BSD, md5deep, hashdeep, SFV, BagIt and
+    /// rclone, and the output of cksum, openssl dgst and --json. Without --algorithm, take the algorithm from the tags,
+    /// header or name of the list, or from the number of digits. Print a summary on standard error at the end
     #[arg(short, long)]
     check: bool,
 
-    /// With --check, pass over files that do not exist
+    /// With --check, skip files that do not exist
     #[arg(long)]
     ignore_missing: bool,
 
-    /// With --check, print nothing for files that are as listed
+    /// With --check, do not print OK for files that match
     #[arg(long)]
     quiet: bool,
 
-    /// With --check, print nothing for any file: the exit status tells
+    /// With --check, print nothing for any file; the exit status shows success
     #[arg(long)]
     status: bool,
 
-    /// With --check, fail for lines that are improperly formatted too
+    /// With --check, fail on improperly formatted lines too
     #[arg(long)]
     strict: bool,
 
-    /// With --check, say which lines are improperly formatted
+    /// With --check, warn about each improperly formatted line
     #[arg(short, long)]
     warn: bool,
 
-    /// Print a JSON object a line for each file, with its name, algorithm, digest or error, and with --check its status:
-    /// ok, failed or unreadable
+    /// Print a JSON object for each file, one per line, with its name, its algorithm, and its digest or error; with
+    /// --check, also its status: ok, failed or unreadable
     #[arg(long, conflicts_with_all = ["binary", "text", "tag", "zero"])]
     json: bool,
 
-    /// Write the lines to OUTPUT, in place of what was there, once all are done; directories are walked as if it were
-    /// not there. A file keeps its owner, group, permissions and attributes, as far as that may be; other hard links of it
-    /// keep what was there. What is no regular file, as a pipe or /dev/stdout, is written to
+    /// Write to OUTPUT instead of standard output, replacing what was there once all files are done; --recursive skips
+    /// OUTPUT itself. A replaced file keeps its owner, group, permissions and attributes as far as possible, and its
+    /// other hard links keep the old content. Anything but a regular file, such as a pipe or /dev/stdout, is written to
+    /// directly
     #[arg(short, long, value_name = "OUTPUT")]
     output: Option<PathBuf>,
 
@@ -201,8 +202,8 @@ fn tagged(task: Task, functions: &[HashFunction], binary: Option<bool>) -> Resul
 fn algorithm_help() -> String {
     let names = arguments::function_names();
     format!(
-        "Hash algorithm: {names}. Of several, with commas between them or by several options, each file is read once, and \
-         lines are tagged"
+        "Hash algorithm: {names}. Separate several with commas, or repeat the option: each file is read once, and \
+         lines have tags"
     )
 }
 

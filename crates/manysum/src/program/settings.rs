@@ -121,9 +121,9 @@ pub(super) enum Conflict {
     #[error("--base64 and --raw are mutually exclusive")]
     Base64WithRaw,
     /// Of ours: coreutils' tools have one algorithm each.
-    #[error("several algorithms are not for verifying; name the one that the list is of, or none if it says so itself")]
+    #[error("--check takes at most one --algorithm; name the one that the list uses, or none if the list names it")]
     SeveralWithCheck,
-    #[error("lines of several algorithms are told apart by tags, which --binary and --text are not for")]
+    #[error("lines of several algorithms need tags, which --binary and --text do not print; use --tag instead")]
     SeveralUntagged,
 }
 

@@ -109,7 +109,7 @@ impl Paths {
             (Some(path), Some(level)) => level.path(path),
             _ => self.root.clone(),
         };
-        let leads_back = || io::Error::other("Symbolic link leads back to a directory above it");
+        let leads_back = || io::Error::other("symbolic link leads back to a directory above it");
         (path.into_os_string(), deeper.unwrap_or_else(|| error.into_io_error().unwrap_or_else(leads_back)))
     }
 }

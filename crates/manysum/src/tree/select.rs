@@ -58,9 +58,9 @@ pub(crate) struct Pattern {
 pub(crate) enum NoPattern {
     #[error(transparent)]
     Glob(#[from] Error),
-    #[error("matches nothing: paths have no empty parts, `.` or `..` in them")]
+    #[error("matches nothing: no path has a component that is empty, `.` or `..`")]
     Part,
-    #[error("matches no file, for it ends in a slash")]
+    #[error("matches no file, because it ends in a slash")]
     Directory,
 }
 

@@ -97,9 +97,9 @@ fn what_does_not_go_together() {
     let root = directory.path();
     files(root);
     for (arguments, message) in [
-        (&["-a", "md5,sha1", "-c", "abc"][..], "name the one that the list is of"),
-        (&["-a", "md5", "-a", "sha1", "-c", "abc"], "name the one that the list is of"),
-        (&["-a", "md5,sha1", "-t", "abc"], "told apart by tags"),
+        (&["-a", "md5,sha1", "-c", "abc"][..], "name the one that the list uses"),
+        (&["-a", "md5", "-a", "sha1", "-c", "abc"], "name the one that the list uses"),
+        (&["-a", "md5,sha1", "-t", "abc"], "use --tag instead"),
         (&["-a", "md5,md6", "abc"], "unknown algorithm; expected one of md5"),
         (&["-a", "blake2b-7", "abc"], "sysv, blake2b-BITS with a multiple of 8 up to 512"),
         (&["-a", "", "abc"], "unknown algorithm"),

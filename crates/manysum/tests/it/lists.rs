@@ -359,7 +359,7 @@ fn what_cannot_be_written() {
     for format in FORMATS {
         assert!(matches!(new(format, &[SHA256], Some("d/x.SFV")), Err(Unsuitable::Name("SFV", _))), "{format:?}");
         let bag = new(format, &[SHA256], Some("d/manifest-sha256.txt"));
-        assert_eq!(matches!(bag, Err(Unsuitable::Name("the manifest of a bag", _))), format != Format::Bagit);
+        assert_eq!(matches!(bag, Err(Unsuitable::Name("a BagIt manifest", _))), format != Format::Bagit);
     }
 
     let mut bare = entry(b"a".to_vec(), 1, 0);

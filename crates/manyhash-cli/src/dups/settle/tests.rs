@@ -56,8 +56,8 @@ fn what_happens_meanwhile_keeps_the_duplicate() {
     let events: [(&str, Event); 6] = [
         ("changed since", |root| touch(&aside(root))),
         ("changed meanwhile", |root| touch(&root.join("a"))),
-        ("gone now", |root| fs::remove_file(root.join("a")).expect("it is there")),
-        ("gone now", |root| fs::rename(root.join("a"), root.join("c")).expect("it is there")),
+        ("no longer there", |root| fs::remove_file(root.join("a")).expect("it is there")),
+        ("no longer there", |root| fs::rename(root.join("a"), root.join("c")).expect("it is there")),
         ("changed meanwhile", |root| {
             fs::write(root.join("c"), "same")
                 .and_then(|()| fs::rename(root.join("c"), root.join("a")))
@@ -83,7 +83,7 @@ fn what_has_come_to_its_place_is_not_replaced() {
     let event = || fs::remove_file(&kept).and_then(|()| fs::write(&duplicate, "new")).expect("a file");
     let error = remove(&kept, &duplicate, &Meanwhile(event)).expect_err("it stays");
     let aside = aside(directory.path());
-    assert!(error.to_string().contains("another file has come to its place; what was there is "), "{error}");
+    assert!(error.to_string().contains("another file has taken its place; the original is now "), "{error}");
     assert!(error.to_string().contains(&*aside.to_string_lossy()), "{error}");
     assert_eq!(fs::read(&duplicate).expect("a file"), b"new");
     assert_eq!(fs::read(aside).expect("a file"), b"same");

@@ -4,24 +4,24 @@ use super::{Kind, Tool};
 use crate::lists::line;
 
 const LENGTH: &str = "  \
-  -l, --length=BITS     make digests of BLAKE2b so long: a multiple of 8, at most 512; with --check,
-                        each line has its own length
+  -l, --length=BITS     digest length in bits for BLAKE2b: a multiple of 8, at most 512;
+                        with --check, each line shows its own length
 ";
 
 /// Of `cksum`, whose families have one too.
 const FAMILIES: &str = "                        \
-                        of sha2 and sha3 it has to be 224, 256, 384 or 512
+                        for sha2 and sha3, it must be 224, 256, 384 or 512
 ";
 
 const CKSUM: &str = "  \
-  -a, --algorithm=TYPE  the algorithm: crc (the default), bsd, sysv, crc32b, md5, sha1, sha224,
+  -a, --algorithm=TYPE  digest algorithm: crc (the default), bsd, sysv, crc32b, md5, sha1, sha224,
                         sha256, sha384, sha512, sha2, sha3, blake2b or sm3
       --base64          print digests in base64 instead of hexadecimal
-      --raw             print the digest of one file as its bytes, and nothing else
-      --tag             print lines in BSD's form, MD5 (FILE) = CHECKSUM; the default but for
-                        crc, bsd, sysv and crc32b, whose lines are CHECKSUM LENGTH FILE
-      --untagged        print lines as CHECKSUM  FILE
-      --debug           say which vectors are used, if any are
+      --raw             print the raw bytes of one file's digest, and nothing else
+      --tag             print BSD-style lines, MD5 (FILE) = CHECKSUM; the default except for
+                        crc, bsd, sysv and crc32b, which print CHECKSUM LENGTH FILE
+      --untagged        print CHECKSUM  FILE, without a tag
+      --debug           print which vector instructions are used, if any
 ";
 
 impl Tool {
@@ -34,9 +34,9 @@ impl Tool {
         };
         let modes = format!(
             "  \
-  -b, --binary          put an asterisk before the name: read as binary, which is the same here
-  -t, --text            put a space there; the default
-      --tag             print lines in BSD's form, {tag} (FILE) = CHECKSUM
+  -b, --binary          print an asterisk before the name; files are read the same way with -t
+  -t, --text            print a space before the name; the default
+      --tag             print BSD-style lines, {tag} (FILE) = CHECKSUM
 "
         );
         let own = match self.kind {
@@ -47,25 +47,25 @@ impl Tool {
         format!(
             "\
 Usage: {name} [OPTION]... [FILE]...
-Print {tag} checksums of FILEs, or check them. This is manysum under the name {name};
-what it prints and accepts is what {name} of GNU coreutils does.
+Print or check {tag} checksums. This is manysum started as {name};
+it accepts and prints what {name} of GNU coreutils does.
 
-With no FILE, or when FILE is -, standard input is read.
+With no FILE, or when FILE is -, read standard input.
 
-{own}  -z, --zero            end lines with NUL instead of a newline, and escape no names
-  -c, --check           take the FILEs for lists of checksums, and check them
+{own}  -z, --zero            end each line with NUL instead of a newline, and do not escape names
+  -c, --check           read checksums from the FILEs and check them
 
 With --check only:
-      --ignore-missing  pass over files that do not exist
-      --quiet           print nothing for files that are as listed
-      --status          print nothing for any file: the exit status tells
-      --strict          fail for lines that are improperly formatted too
-  -w, --warn            say which lines are improperly formatted
+      --ignore-missing  skip files that do not exist
+      --quiet           do not print OK for files that match
+      --status          print nothing for any file; the exit status shows success
+      --strict          fail on improperly formatted lines too
+  -w, --warn            warn about each improperly formatted line
 
       --help            print this help and exit
       --version         print the version and exit
 
-The exit status is 0 if all went well and, with --check, every file is as listed; else 1.
+The exit status is 0 on success and, with --check, if every file matches; otherwise it is 1.
 "
         )
     }
