@@ -7,8 +7,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-target=aarch64-unknown-linux-gnu
-source scripts/cross.sh
+source scripts/arm.sh
 
 if [[ -z ${LLVM_MCA:-} ]]; then
     [[ -x $debian/usr/lib/llvm-22/bin/llvm-mca ]] || unpack llvm-22 libllvm22

@@ -8,8 +8,7 @@ if [[ $(uname -m) != x86_64 ]]; then
     echo "scripts/test-arm.sh: the host is no x86-64; scripts/test.sh tests what it has" >&2
     exit 1
 fi
-target=aarch64-unknown-linux-gnu
-source scripts/cross.sh
+source scripts/arm.sh
 
 core=(cargo test --quiet --locked -p manyhash-core --target $target)
 library=(cargo test --quiet --locked -p manyhash --features digest --target $target)

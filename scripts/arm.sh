@@ -1,16 +1,11 @@
-# What builds programs for another CPU's Linux and runs them here, for scripts that source this after they set `target`:
-# Rust's standard library for that target, a linker, an emulator. Installs what is missing from Debian's packages, where
+# What builds programs for 64-bit Arm Linux on x86-64 and runs them, for scripts that source this: Rust's standard library for
+# that $target, a linker, an emulator. Installs what is missing from Debian's packages, where
 # there are such.
 
-case $target in
-    aarch64-unknown-linux-gnu) cpu=aarch64 architecture=arm64 ;;
-    s390x-unknown-linux-gnu) cpu=s390x architecture=s390x ;;
-    *) echo "scripts/cross.sh: $target: not among the targets it knows" >&2 && exit 1 ;;
-esac
-
+target=aarch64-unknown-linux-gnu
 packages=()
-command -v "qemu-$cpu" >/dev/null || packages+=(qemu-user)
-command -v "$cpu-linux-gnu-gcc" >/dev/null || packages+=("gcc-$cpu-linux-gnu" "libc6-dev-$architecture-cross")
+command -v qemu-aarch64 >/dev/null || packages+=(qemu-user)
+command -v aarch64-linux-gnu-gcc >/dev/null || packages+=(gcc-aarch64-linux-gnu libc6-dev-arm64-cross)
 if [[ ${#packages[@]} -gt 0 ]]; then
     apt-get update -qq
     apt-get install -y -qq --no-install-recommends "${packages[@]}" >/dev/null
@@ -27,7 +22,7 @@ unpack() (
     mkdir -p "$debian"/apt/{lists/partial,cache/archives/partial}
     export APT_CONFIG=$debian/apt/apt.conf
     cat >"$APT_CONFIG" <<EOF
-APT::Architectures { "amd64"; "$architecture"; };
+APT::Architectures { "amd64"; "arm64"; };
 Dir::State::Lists "$debian/apt/lists";
 Dir::Cache "$debian/apt/cache";
 APT::Sandbox::User "root";
@@ -53,16 +48,15 @@ if [[ ! -d $(rustc --print target-libdir --target "$target") ]]; then
     fi
     # A compiler with a standard library for each of its targets, which rustup's may lack where it cannot be reached.
     if [[ ! -d $debian/usr/lib/rustlib/$target ]]; then
-        unpack rustc-web 'libstd-rust-web-dev|libstd-rust-web-[0-9.]+|libllvm[0-9]+' "libstd-rust-web-dev:$architecture"
+        unpack rustc-web 'libstd-rust-web-dev|libstd-rust-web-[0-9.]+|libllvm[0-9]+' libstd-rust-web-dev:arm64
         printf '#!/bin/sh\nLD_LIBRARY_PATH=%q exec %q "$@"\n' \
             "$debian/usr/lib/x86_64-linux-gnu" "$debian/usr/bin/rustc" >"$debian/rustc"
         chmod +x "$debian/rustc"
     fi
     export RUSTC=$debian/rustc
 fi
-variable=CARGO_TARGET_$(tr a-z- A-Z_ <<<"$target")
-export "${variable}_LINKER=$cpu-linux-gnu-gcc"
+export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc
 # QEMU_CPU says which CPU is emulated.
-export "${variable}_RUNNER=qemu-$cpu -L /usr/$cpu-linux-gnu"
+export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER="qemu-aarch64 -L /usr/aarch64-linux-gnu"
 # Apart from the host's own, which another compiler builds.
-export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-target}/cross
+export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-target}/arm
