@@ -1,6 +1,5 @@
 # What builds programs for 64-bit Arm Linux on x86-64 and runs them, for scripts that source this: Rust's standard library for
-# that $target, a linker, an emulator. Installs what is missing from Debian's packages, where
-# there are such.
+# that $target, a linker, an emulator. Installs what is missing from Debian's packages, where there are such.
 
 target=aarch64-unknown-linux-gnu
 packages=()
@@ -26,6 +25,7 @@ APT::Architectures { "amd64"; "arm64"; };
 Dir::State::Lists "$debian/apt/lists";
 Dir::Cache "$debian/apt/cache";
 APT::Sandbox::User "root";
+Acquire::Retries "3";
 EOF
     apt-get update -qq
     needed=$(apt-cache depends --recurse --important "$package" | grep -xE "$pattern")
