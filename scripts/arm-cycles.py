@@ -4,7 +4,7 @@
     scripts/arm-cycles.sh                 builds the kernels for Arm, then calls this
 
 Reads the compiler's assembly of manyhash-core on standard input. Of each kernel the loop over blocks is taken, which
-llvm-mca runs for itself: data is in the first cache, branches are predicted, lanes are full. A model is no CPU: where one was
+llvm-mca simulates alone: data is in the first cache, branches are predicted, lanes are full. A model is no CPU: where one was
 measured by others (SHA-256 by instructions on Cortex-A76: CRYPTOGAMS has 1.60), it was 4 % off.
 """
 

@@ -8,9 +8,10 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 source scripts/arm.sh
+wanted c++filt binutils
 
 if [[ -z ${LLVM_MCA:-} ]]; then
-    [[ -x $debian/usr/lib/llvm-22/bin/llvm-mca ]] || unpack llvm-22 libllvm22
+    [[ -e $debian/apt/llvm-22.done ]] || unpack llvm-22 libllvm22
     LLVM_MCA=$debian/usr/lib/llvm-22/bin/llvm-mca
 fi
 # The compiler leaves the assembly of builds before.

@@ -26,7 +26,7 @@ for file in crates/manyhash/tests/*.rs crates/manyhash/tests/*/main.rs; do
     library+=(--test "${name%.rs}")
 done
 best=
-for backend in avx512 avx2 sse2 portable; do
+for backend in avx512 avx2 sse2 sve2 neon portable; do
     if MANYHASH_BACKEND=$backend "${CARGO_TARGET_DIR:-target}/debug/manysum" </dev/null >/dev/null 2>&1; then
         if [[ -z $best ]]; then
             best=$backend

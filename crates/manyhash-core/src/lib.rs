@@ -20,6 +20,9 @@
 #[cfg(all(target_arch = "x86_64", not(target_feature = "sse2")))]
 compile_error!("manyhash-core needs SSE2 on x86-64: targets without floating-point registers are not supported");
 
+#[cfg(all(target_arch = "aarch64", not(target_feature = "neon")))]
+compile_error!("manyhash-core needs NEON on aarch64: targets without floating-point registers are not supported");
+
 #[cfg(feature = "std")]
 extern crate std;
 

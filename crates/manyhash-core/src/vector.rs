@@ -203,8 +203,7 @@ pub(crate) trait Vector: Item {
         a.xor(self.or(b.not()))
     }
 
-    /// The same value, computed here and not later: the compiler may not move this point past another pin, nor
-    /// re-associate a sum across it. Left to itself it adds a round's constant last, on the critical path.
+    /// The same value, computed here and not later: the compiler may not re-associate a sum across it. Left to itself it adds a round's constant last, on the critical path.
     #[inline(always)]
     fn pin(self) -> Self {
         self

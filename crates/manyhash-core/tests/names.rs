@@ -1,6 +1,6 @@
 //! The names of algorithms and backends, as users spell them.
 
-use manyhash_core::{Algorithm, Backend, BackendError, UnknownAlgorithmError};
+use manyhash_core::{Algorithm, Backend, BackendError, Kernels, Sha1, Sha3_256, Sha256, Sha512, UnknownAlgorithmError};
 
 #[test]
 fn algorithms_are_parsed_in_the_spellings_in_use() {
@@ -102,4 +102,48 @@ fn backend_errors_say_what_to_do() {
         assert!(unknown.contains(backend.name()), "{unknown}");
     }
     assert_ne!(unknown, BackendError::Unsupported.to_string());
+}
+
+/// Which belong to no tier, so that the tests of a tier would pass without them.
+#[test]
+fn instructions_of_an_algorithm_are_used_where_the_cpu_has_them() {
+    #[cfg(target_arch = "x86_64")]
+    macro_rules! has {
+        ($feature:tt) => {
+            if cfg!(feature = "std") {
+                std::arch::is_x86_feature_detected!($feature)
+            } else {
+                cfg!(target_feature = $feature)
+            }
+        };
+    }
+    #[cfg(target_arch = "aarch64")]
+    macro_rules! has {
+        ($feature:tt) => {
+            if cfg!(feature = "std") {
+                std::arch::is_aarch64_feature_detected!($feature)
+            } else {
+                cfg!(target_feature = $feature)
+            }
+        };
+    }
+    #[cfg(target_arch = "x86_64")]
+    let (name, has_32, has_64) = ("sha-ni", has!("sha"), false);
+    #[cfg(target_arch = "aarch64")]
+    let (name, has_32, has_64) = ("arm-sha", has!("sha2"), has!("sha3"));
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    let (name, has_32, has_64) = ("none", false, false);
+    fn uses<F: Kernels>(backend: Backend, name: &str) -> bool {
+        let set = F::kernels(backend);
+        let (is_kernel, is_short) = (set.iter().any(|k| k.name() == name), set.short().any(|k| k.name() == name));
+        assert_eq!(is_kernel, is_short);
+        is_kernel
+    }
+    for backend in Backend::available() {
+        let is_portable = backend.name() == "portable";
+        assert_eq!(uses::<Sha1>(backend, name), has_32 && !is_portable, "{backend}");
+        assert_eq!(uses::<Sha256>(backend, name), has_32 && !is_portable, "{backend}");
+        assert_eq!(uses::<Sha512>(backend, name), has_64 && !is_portable, "{backend}");
+        assert_eq!(uses::<Sha3_256>(backend, name), has_64 && !is_portable, "{backend}");
+    }
 }

@@ -20,13 +20,13 @@ macro_rules! instructions {
 
         impl $proof {
             /// # Safety
-            /// The CPU has the features.
+            /// The CPU has the features, and keeps least significant bytes first.
             #[inline(always)]
             pub(super) unsafe fn assume() -> Self {
                 $proof(())
             }
 
-            /// They belong to no tier: the oldest CPUs of 64 bits have some, and new ones lack others.
+            /// They belong to no tier: each is optional, with or without SVE2.
             pub(super) fn of(backend: Backend) -> Option<Self> {
                 let has = cfg!(target_endian = "little") && has!($($feature),*);
                 // SAFETY: as was asked.

@@ -258,7 +258,7 @@ pub(super) fn iterate<F: Dedicated, const N: usize>(
     bytes: usize,
     iterations: u32,
 ) {
-    // Digests of these families are of whole words.
+    assert!(bytes.is_multiple_of(F::Word::BYTES), "digests of these families are of whole words");
     let tag_words = bytes / F::Word::BYTES;
     let zeros = F::StateParts::filled(F::Part::zero(proof));
     let mut keys = [[F::load(proof, zeros); N]; 2];

@@ -60,7 +60,7 @@ pub(crate) struct Neon(());
 
 impl Neon {
     /// # Safety
-    /// The CPU has NEON.
+    /// The CPU has NEON, and keeps least significant bytes first.
     #[inline(always)]
     pub(super) unsafe fn assume() -> Self {
         Neon(())
@@ -81,8 +81,8 @@ impl Tier for Neon {
     }
 }
 
-/// Adds the kernels of one, two and four registers, by these names. Of the many registers there are, an algorithm of short rounds
-/// fills four times as many as it has words; a word of 64 bits leaves no more than two lanes in one.
+/// Adds kernels of one register, of two for words of 32 bits, and of four for short rounds, whose few words leave registers
+/// free; by these names.
 pub(super) fn add_kernels<E: Entries<Having = P, Proof = P>, F: Compress, P: Operations>(
     [one, two, four]: [&'static str; 3],
     proof: P,
@@ -99,43 +99,58 @@ pub(super) fn add_kernels<E: Entries<Having = P, Proof = P>, F: Compress, P: Ope
 
 entries!(#[target_feature(enable = "neon")] Vectors having Neon: Neon = Neon::assume());
 
-/// What extensions of NEON do in fewer instructions; without one, as here.
+/// Operations that an extension of NEON may have an instruction for. The defaults are plain NEON.
 pub(crate) trait Operations: Copy + core::fmt::Debug + Send + Sync + 'static {
     /// See [`Vector::ROTATES_SUMS`].
     const ROTATES_SUMS: bool = false;
 
     /// `a ^ b ^ c`.
+    ///
+    /// # Safety
+    /// The CPU has what `Self` proves.
     #[inline(always)]
-    fn xor3(a: uint64x2_t, b: uint64x2_t, c: uint64x2_t) -> uint64x2_t {
-        // SAFETY: who has registers has NEON.
+    unsafe fn xor3(a: uint64x2_t, b: uint64x2_t, c: uint64x2_t) -> uint64x2_t {
+        // SAFETY: the caller's CPU.
         unsafe { veorq_u64(a, veorq_u64(b, c)) }
     }
 
     /// `a ^ (!b & c)`.
+    ///
+    /// # Safety
+    /// The CPU has what `Self` proves.
     #[inline(always)]
-    fn xor_and_not(a: uint64x2_t, b: uint64x2_t, c: uint64x2_t) -> uint64x2_t {
-        // SAFETY: who has registers has NEON.
+    unsafe fn xor_and_not(a: uint64x2_t, b: uint64x2_t, c: uint64x2_t) -> uint64x2_t {
+        // SAFETY: the caller's CPU.
         unsafe { veorq_u64(a, vbicq_u64(c, b)) }
     }
 
     /// `b ^ (a | !c)`.
+    ///
+    /// # Safety
+    /// The CPU has what `Self` proves.
     #[inline(always)]
-    fn or_not_xor(a: uint64x2_t, b: uint64x2_t, c: uint64x2_t) -> uint64x2_t {
-        // SAFETY: who has registers has NEON.
+    unsafe fn or_not_xor(a: uint64x2_t, b: uint64x2_t, c: uint64x2_t) -> uint64x2_t {
+        // SAFETY: the caller's CPU.
         unsafe { veorq_u64(b, vornq_u64(a, c)) }
     }
 
     /// `a ^ b` with each word rotated.
+    ///
+    /// # Safety
+    /// The CPU has what `Self` proves.
     #[inline(always)]
-    fn xor_rotate<W: Word, const N: i32, const LEFT: bool>(a: uint64x2_t, b: uint64x2_t) -> uint64x2_t {
-        // SAFETY: who has registers has NEON.
-        Self::rotate::<W, N, LEFT>(unsafe { veorq_u64(a, b) })
+    unsafe fn xor_rotate<W: Word, const N: i32, const LEFT: bool>(a: uint64x2_t, b: uint64x2_t) -> uint64x2_t {
+        // SAFETY: the caller's CPU.
+        unsafe { Self::rotate::<W, N, LEFT>(veorq_u64(a, b)) }
     }
 
     /// Each word rotated: a shift that inserts what the other shift left out. The compiler would add, which takes longer.
+    ///
+    /// # Safety
+    /// The CPU has what `Self` proves.
     #[inline(always)]
-    fn rotate<W: Word, const N: i32, const LEFT: bool>(x: uint64x2_t) -> uint64x2_t {
-        // SAFETY: who has registers has NEON.
+    unsafe fn rotate<W: Word, const N: i32, const LEFT: bool>(x: uint64x2_t) -> uint64x2_t {
+        // SAFETY: the caller's CPU.
         unsafe {
             if const { W::BYTES == 4 && distance::<W>(N, LEFT) == 16 } {
                 transmute::<uint16x8_t, _>(vrev32q_u16(transmute::<uint64x2_t, _>(x)))
@@ -254,11 +269,11 @@ impl<W: Word, P: Operations> Vector for Q<W, P> {
     }
     #[inline(always)]
     fn rotate_left<const N: i32>(self) -> Self {
-        Self::of(P::rotate::<W, N, true>(self.0))
+        Self::of(unsafe { P::rotate::<W, N, true>(self.0) })
     }
     #[inline(always)]
     fn rotate_right<const N: i32>(self) -> Self {
-        Self::of(P::rotate::<W, N, false>(self.0))
+        Self::of(unsafe { P::rotate::<W, N, false>(self.0) })
     }
     #[inline(always)]
     fn shift_right<const N: i32>(self) -> Self {
@@ -266,8 +281,8 @@ impl<W: Word, P: Operations> Vector for Q<W, P> {
     }
     #[inline(always)]
     fn choose(self, a: Self, b: Self) -> Self {
-        // Of the three forms the one that overwrites what is oldest: the compiler would copy the mask, which is often what
-        // was waited for.
+        // Of BSL, BIT and BIF, BIT: it overwrites `b`, the oldest. The compiler would copy the mask, which is often what was
+        // waited for.
         let mut chosen = b.0;
         unsafe {
             asm!("bit {0:v}.16b, {1:v}.16b, {2:v}.16b", inout(vreg) chosen, in(vreg) a.0, in(vreg) self.0,
@@ -288,19 +303,19 @@ impl<W: Word, P: Operations> Vector for Q<W, P> {
     }
     #[inline(always)]
     fn xor3(self, a: Self, b: Self) -> Self {
-        Self::of(P::xor3(self.0, a.0, b.0))
+        Self::of(unsafe { P::xor3(self.0, a.0, b.0) })
     }
     #[inline(always)]
     fn xor_rotate_left<const N: i32>(self, other: Self) -> Self {
-        Self::of(P::xor_rotate::<W, N, true>(self.0, other.0))
+        Self::of(unsafe { P::xor_rotate::<W, N, true>(self.0, other.0) })
     }
     #[inline(always)]
     fn xor_and_not(self, a: Self, b: Self) -> Self {
-        Self::of(P::xor_and_not(self.0, a.0, b.0))
+        Self::of(unsafe { P::xor_and_not(self.0, a.0, b.0) })
     }
     #[inline(always)]
     fn or_not_xor(self, a: Self, b: Self) -> Self {
-        Self::of(P::or_not_xor(self.0, a.0, b.0))
+        Self::of(unsafe { P::or_not_xor(self.0, a.0, b.0) })
     }
     #[inline(always)]
     fn pin(mut self) -> Self {

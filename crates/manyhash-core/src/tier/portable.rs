@@ -20,7 +20,7 @@ impl Tier for Portable {
         let mut set = KernelSet::default();
         set.add_both(both::<Vectors, F, One<F::Word>>("portable", self));
         // Where every CPU has better lanes they are there to be tested.
-        #[cfg(any(debug_assertions, not(target_arch = "x86_64")))]
+        #[cfg(any(debug_assertions, not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
         set.add_both(both::<Vectors, F, Four<F::Word>>("portable-array", self));
         set
     }
@@ -114,12 +114,12 @@ impl<W: Word> Vector for One<W> {
 }
 
 /// Four lanes in an array.
-#[cfg(any(debug_assertions, not(target_arch = "x86_64")))]
+#[cfg(any(debug_assertions, not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
 #[derive(Clone, Copy, Debug)]
 #[repr(align(16))]
 pub(crate) struct Four<W>([W; 4]);
 
-#[cfg(any(debug_assertions, not(target_arch = "x86_64")))]
+#[cfg(any(debug_assertions, not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
 impl<W: Word> Four<W> {
     #[inline(always)]
     fn zip(self, other: Self, operation: impl Fn(W, W) -> W) -> Self {
@@ -127,7 +127,7 @@ impl<W: Word> Four<W> {
     }
 }
 
-#[cfg(any(debug_assertions, not(target_arch = "x86_64")))]
+#[cfg(any(debug_assertions, not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
 impl<W: Word> Vector for Four<W> {
     type Word = W;
     type Proof = Portable;

@@ -15,7 +15,7 @@ pub(crate) struct Sve2(());
 
 impl Sve2 {
     /// # Safety
-    /// The CPU has SVE2, and the operating system saves its registers.
+    /// The CPU has SVE2, keeps least significant bytes first, and the operating system saves its registers.
     #[inline(always)]
     unsafe fn assume() -> Self {
         Sve2(())
@@ -46,23 +46,23 @@ entries!(#[target_feature(enable = "neon,sve2")] Vectors having Sve2: Sve2 = Sve
 impl Operations for Sve2 {
     const ROTATES_SUMS: bool = true;
 
-    // Kept apart, since the compiler would make one EOR3 or BCAX of both operations. Where only one of a CPU's pipes takes
-    // these it takes XAR too, and has enough to do.
+    // Kept apart, since the compiler would make one EOR3 or BCAX of both operations. On some CPUs only one pipe runs these,
+    // and XAR already keeps that pipe busy.
     #[inline(always)]
-    fn xor3(a: uint64x2_t, b: uint64x2_t, c: uint64x2_t) -> uint64x2_t {
-        // SAFETY: who has registers has NEON.
+    unsafe fn xor3(a: uint64x2_t, b: uint64x2_t, c: uint64x2_t) -> uint64x2_t {
+        // SAFETY: the caller's CPU, which has NEON too.
         unsafe { veorq_u64(a, opaque(veorq_u64(b, c))) }
     }
     #[inline(always)]
-    fn xor_and_not(a: uint64x2_t, b: uint64x2_t, c: uint64x2_t) -> uint64x2_t {
-        // SAFETY: who has registers has NEON.
+    unsafe fn xor_and_not(a: uint64x2_t, b: uint64x2_t, c: uint64x2_t) -> uint64x2_t {
+        // SAFETY: the caller's CPU, which has NEON too.
         unsafe { veorq_u64(a, opaque(vbicq_u64(c, b))) }
     }
 
     /// `!b ^ (c & !a)`, of which the compiler makes a BCAX: one operation after what is ready last.
     #[inline(always)]
-    fn or_not_xor(a: uint64x2_t, b: uint64x2_t, c: uint64x2_t) -> uint64x2_t {
-        // SAFETY: who has registers has NEON.
+    unsafe fn or_not_xor(a: uint64x2_t, b: uint64x2_t, c: uint64x2_t) -> uint64x2_t {
+        // SAFETY: the caller's CPU, which has NEON too.
         unsafe {
             let inverse = transmute::<uint32x4_t, uint64x2_t>(vmvnq_u32(transmute::<uint64x2_t, _>(b)));
             veorq_u64(opaque(inverse), vbicq_u64(c, a))
@@ -71,8 +71,8 @@ impl Operations for Sve2 {
 
     /// Of two shifts and an `or` the compiler makes one XAR, SVE2's exclusive or and rotation.
     #[inline(always)]
-    fn rotate<W: Word, const N: i32, const LEFT: bool>(x: uint64x2_t) -> uint64x2_t {
-        // SAFETY: who has registers has NEON.
+    unsafe fn rotate<W: Word, const N: i32, const LEFT: bool>(x: uint64x2_t) -> uint64x2_t {
+        // SAFETY: the caller's CPU, which has NEON too.
         unsafe {
             if const { W::BYTES == 4 && distance::<W>(N, LEFT) == 16 } {
                 return transmute::<uint16x8_t, _>(vrev32q_u16(transmute::<uint64x2_t, _>(x)));

@@ -157,7 +157,8 @@ impl Figures {
         let (mut rows, mut lanes, mut kernels) = (0, 0, Vec::<KernelUse>::new());
         let plan = F::plan();
         for (used, count) in F::rows(&self.rows).iter() {
-            (rows, lanes) = (rows + count, lanes + used as u64 * count);
+            // Kernels for whole short messages can be wider than those of the plan.
+            (rows, lanes) = (rows + count, lanes + used.min(plan.width()) as u64 * count);
             for name in plan.cover(used) {
                 match kernels.iter_mut().find(|kernel| kernel.name == name) {
                     Some(kernel) => kernel.rows += count,

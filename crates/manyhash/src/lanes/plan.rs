@@ -155,27 +155,10 @@ impl<F: Kernels> Plan<F> {
         let widest = costs.iter().min_by(|a, b| per_lane(a).total_cmp(&per_lane(b)));
         let Some((widest, _)) = widest else { unreachable!("every backend has kernels for every family") };
 
-        // The least cost of n lanes is that of one kernel and of the lanes that it leaves.
-        let mut least = vec![Duration::ZERO];
-        let mut covers: Vec<Vec<Kernel<F>>> = vec![Vec::new()];
-        for lanes in 1..=widest.lanes() {
-            let left = |kernel: &Kernel<F>| lanes.saturating_sub(kernel.lanes());
-            // Kernels beside each other, the last of them with lanes to spare, must not reach beyond the last column.
-            let columns =
-                |kernel: &Kernel<F>| kernel.lanes() + covers[left(kernel)].iter().map(Kernel::lanes).sum::<usize>();
-            let choices = costs.iter().filter(|(kernel, _)| columns(kernel) <= MAX_LANES);
-            let choices = choices.filter(|(kernel, _)| kernel.lanes() <= widest.lanes());
-            let choices = choices.map(|(kernel, cost)| (cost.saturating_add(least[left(kernel)]), kernel));
-            let (cost, kernel) = choices.min_by_key(|(cost, _)| *cost).unwrap_or((Duration::MAX, widest));
-            let mut cover = covers[left(kernel)].clone();
-            cover.push(*kernel);
-            // Only one kernel can have more lanes than are left for it; last, it overwrites no lane in use.
-            cover.sort_by_key(|kernel| std::cmp::Reverse(kernel.lanes()));
-            least.push(cost);
-            covers.push(cover);
-        }
-        covers.remove(0);
-        least.remove(0);
+        let lanes: Vec<(usize, Duration)> = costs.iter().map(|(kernel, cost)| (kernel.lanes(), *cost)).collect();
+        let (least, covers): (Vec<_>, Vec<_>) = covers(&lanes, widest.lanes()).into_iter().unzip();
+        let covers =
+            covers.into_iter().map(|cover: Vec<usize>| cover.into_iter().map(|i| costs[i].0).collect()).collect();
         Plan { covers, least, costs }
     }
 
@@ -196,6 +179,30 @@ impl<F: Kernels> Plan<F> {
     }
 }
 
+/// For each number of active lanes from 1 to `widest`, the least cost and the kernels that have it, by their places among
+/// these lanes and costs. In order, all kernels but the last have every lane in use, the last has one, and their lanes beside
+/// each other are columns of [`LaneStates`].
+fn covers(kernels: &[(usize, Duration)], widest: usize) -> Vec<(Duration, Vec<usize>)> {
+    // The least cost of n lanes is that of one kernel and of the lanes that it leaves.
+    let mut covers = vec![(Duration::ZERO, Vec::new())];
+    for active in 1..=widest {
+        let mut best = (Duration::MAX, Vec::new());
+        for (i, &(lanes, cost)) in kernels.iter().enumerate() {
+            let (rest, cover): &(Duration, Vec<usize>) = &covers[active.saturating_sub(lanes)];
+            let columns = lanes + cover.iter().map(|other| kernels[*other].0).sum::<usize>();
+            let cost = cost.saturating_add(*rest);
+            if lanes <= widest && columns <= MAX_LANES && (best.1.is_empty() || cost < best.0) {
+                best = (cost, [&cover[..], &[i]].concat());
+            }
+        }
+        // Only one kernel can have more lanes than are left for it; last, it overwrites no lane in use.
+        best.1.sort_by_key(|i| std::cmp::Reverse(kernels[*i].0));
+        covers.push(best);
+    }
+    covers.remove(0);
+    covers
+}
+
 impl<F: Family> Advance<F> for Plan<F> {
     /// The lanes of the kernel that costs least for each of them.
     fn width(&self) -> usize {
@@ -209,6 +216,36 @@ impl<F: Family> Advance<F> for Plan<F> {
             let end = messages.len().min(first + kernel.lanes());
             kernel.compress(states, first, &messages[first..end], blocks);
             first = end;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Whatever the kernels cost: numbers of lanes that are no powers of two among them.
+        #[test]
+        fn covers_fill_their_kernels_and_fit_into_the_columns(
+            costs in proptest::collection::vec((prop_oneof![Just(1usize), Just(2), Just(3), Just(4), 5..=64usize], 1..1000u64), 1..8),
+            alone in 1..1000u64,
+        ) {
+            let mut kernels: Vec<_> = costs.into_iter().map(|(lanes, cost)| (lanes, Duration::from_nanos(cost))).collect();
+            // Every backend has one.
+            kernels.push((1, Duration::from_nanos(alone)));
+            let widest = kernels.iter().map(|(lanes, _)| *lanes).max().unwrap_or(1);
+            let covers = covers(&kernels, widest);
+            prop_assert_eq!(covers.len(), widest);
+            for (active, (cost, cover)) in (1..).zip(&covers) {
+                let lanes: Vec<usize> = cover.iter().map(|i| kernels[*i].0).collect();
+                let (last, full) = lanes.split_last().expect("a lane needs a kernel");
+                let full: usize = full.iter().sum();
+                prop_assert!(full < active && active <= full + last && full + last <= MAX_LANES, "{active}: {lanes:?}");
+                prop_assert_eq!(*cost, cover.iter().map(|i| kernels[*i].1).sum::<Duration>());
+                prop_assert!(cost.as_nanos() <= active as u128 * u128::from(alone), "{active}: {lanes:?}");
+            }
         }
     }
 }

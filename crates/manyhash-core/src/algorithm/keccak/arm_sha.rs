@@ -27,23 +27,23 @@ pub(in crate::algorithm) fn add_kernels<const RATE: usize, const FIRST: u8>(
 
 entries!(#[target_feature(enable = "neon,sha3")] Vectors having ArmSha3: ArmSha3 = ArmSha3::assume());
 
-// SAFETY, for the intrinsics below: registers with these operations are only made from an `ArmSha3`, which proves them.
+// SAFETY, for the instructions below: the caller's CPU, as `ArmSha3` proves it.
 #[allow(clippy::undocumented_unsafe_blocks, reason = "the comment above holds for every one of them")]
 impl Operations for ArmSha3 {
     const ROTATES_SUMS: bool = true;
 
     #[inline(always)]
-    fn xor3(a: uint64x2_t, b: uint64x2_t, c: uint64x2_t) -> uint64x2_t {
+    unsafe fn xor3(a: uint64x2_t, b: uint64x2_t, c: uint64x2_t) -> uint64x2_t {
         unsafe { veor3q_u64(a, b, c) }
     }
 
     #[inline(always)]
-    fn xor_and_not(a: uint64x2_t, b: uint64x2_t, c: uint64x2_t) -> uint64x2_t {
+    unsafe fn xor_and_not(a: uint64x2_t, b: uint64x2_t, c: uint64x2_t) -> uint64x2_t {
         unsafe { vbcaxq_u64(a, c, b) }
     }
 
     #[inline(always)]
-    fn xor_rotate<W: Word, const N: i32, const LEFT: bool>(a: uint64x2_t, b: uint64x2_t) -> uint64x2_t {
+    unsafe fn xor_rotate<W: Word, const N: i32, const LEFT: bool>(a: uint64x2_t, b: uint64x2_t) -> uint64x2_t {
         const { assert!(W::BYTES == 8, "the instruction is for words of 64 bits") };
         let rotated;
         // The intrinsic's distance would have to be a parameter of this function.
