@@ -20,7 +20,7 @@ library=(cargo test --quiet --locked -p manyhash --features digest --target $tar
 QEMU_CPU=max "${core[@]}" --tests
 
 # Armv9 with all extensions; the same without SVE; Armv8.2 without SHA-512 and SHA-3; Armv8.0.
-while read -r QEMU_CPU tiers; do
+while read -r -u 3 QEMU_CPU tiers; do
     export QEMU_CPU
     echo "== $QEMU_CPU"
     # No kernel is taken that the CPU lacks, and its tiers are right without it.
@@ -31,7 +31,7 @@ while read -r QEMU_CPU tiers; do
         [[ $QEMU_CPU != max ]] || tests+=(column:: digests:: hashers:: hmac:: packed:: pbkdf2::)
         MANYHASH_BACKEND=$tier "${library[@]}" --test hashing -- "${tests[@]}"
     done
-done <<'EOF'
+done 3<<'EOF'
 max sve2 neon portable
 max,sve=off neon portable
 neoverse-n1 neon portable
