@@ -118,10 +118,14 @@ def test_waiting_for_a_file_lets_others_run_and_can_be_interrupted(tmp_path):
     assert manyhash.digest_files("md5", [pipe]) == [hashlib.md5(b"abc").digest()]
     thread.join()
 
-    # And one that nobody will write to.
-    threading.Timer(0.2, signal.raise_signal, [signal.SIGINT]).start()
-    with pytest.raises(KeyboardInterrupt):
-        manyhash.digest_files("md5", [pipe])
+    # And one that nobody will write to. Python leaves SIGINT alone where it was started with SIGINT ignored.
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        threading.Timer(0.2, signal.raise_signal, [signal.SIGINT]).start()
+        with pytest.raises(KeyboardInterrupt):
+            manyhash.digest_files("md5", [pipe])
+    finally:
+        signal.signal(signal.SIGINT, handler)
     # The thread that waits for it is let go.
     with open(pipe, "wb"):
         pass
