@@ -17,7 +17,8 @@ export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER="qemu-aarch64 -L /usr/aarch
 
 core=(cargo test --quiet --locked -p manyhash-core --target $target)
 library=(cargo test --quiet --locked -p manyhash --features digest --target $target)
-QEMU_CPU=max "${core[@]}" --tests
+# But for the standards' Monte Carlo tests, which take long, and test chains more than kernels.
+QEMU_CPU=max "${core[@]}" --tests -- --skip monte_carlo
 
 # Armv9 with all extensions; the same without SVE; Armv8.2 without SHA-512 and SHA-3; Armv8.0.
 while read -r -u 3 QEMU_CPU tiers; do
@@ -28,13 +29,13 @@ while read -r -u 3 QEMU_CPU tiers; do
     for tier in $tiers; do
         echo "== $QEMU_CPU, MANYHASH_BACKEND=$tier"
         tests=(batch::)
-        [[ $QEMU_CPU != max ]] || tests+=(column:: digests:: hashers:: hmac:: packed:: pbkdf2::)
+        [[ $tier != sve2 ]] || tests+=(column:: digests:: hashers:: hmac:: packed:: pbkdf2::)
         MANYHASH_BACKEND=$tier "${library[@]}" --test hashing -- "${tests[@]}"
     done
 done 3<<'EOF'
 max sve2 neon portable
-max,sve=off neon portable
-neoverse-n1 neon portable
+max,sve=off neon
+neoverse-n1 neon
 cortex-a72 neon portable
 EOF
 echo "All tests passed."

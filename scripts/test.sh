@@ -15,7 +15,7 @@ cargo test -p manyhash-core --no-default-features --tests
 # The engine under a model checker, which has locks and threads of its own and so a build of its own. What it hashes is
 # little, and less optimised it is built sooner.
 RUSTFLAGS="--cfg manyhash_shuttle -D warnings" CARGO_TARGET_DIR=target/shuttle CARGO_PROFILE_DEV_OPT_LEVEL=1 \
-    cargo test -p manyhash --lib engine::model
+    cargo test --config profile.dev.package.manyhash-core.opt-level=1 -p manyhash --lib engine::model
 
 # The best backend with everything, then each lower tier with the library's tests; those that this CPU has not, the program
 # itself refuses.
