@@ -22,7 +22,8 @@ CPUS = {
     "neoverse-v3": "+sha2,+sha3",
 }
 
-# By the beginning of its name: bytes in a block, and how often a loop inside the one over blocks is run: rounds that are not written out.
+# By the beginning of its name: bytes in a block, and how often a loop inside the one over blocks is run, of rounds that are not
+# written out.
 FAMILIES = {
     "md5::Md5": ("MD5", 64, 0),
     "sha1::Sha1": ("SHA-1", 64, 0),
@@ -72,7 +73,7 @@ def loops(body):
 
 
 def unrolled(body, trips, innermost):
-    """The instructions of a turn of the loop over blocks, branches left out; that is the innermost where all is written out."""
+    """The instructions of a turn of the loop over blocks, branches left out. Where all is written out it is the innermost."""
     found = loops(body)
     if not found:
         return None

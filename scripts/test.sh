@@ -35,8 +35,7 @@ for backend in avx512 avx2 sse2 sve2 neon portable; do
         fi
         echo "== MANYHASH_BACKEND=$backend"
         # The simulation of the schedule is the same on all, and so are the programs' caches and sets.
-        # Without the first two packages: the kernels' tests have run every tier by themselves, and mapping has none.
-        MANYHASH_BACKEND=$backend cargo test "${tested[@]:4}" "${library[@]}" -- --skip makespan --skip cache:: --skip known::
+        MANYHASH_BACKEND=$backend cargo test "${above[@]}" "${library[@]}" -- --skip makespan --skip cache:: --skip known::
     else
         echo "== MANYHASH_BACKEND=$backend: not on this CPU"
     fi

@@ -1,4 +1,7 @@
 # What is tested, and with which features, for scripts that source this: the same everywhere, so that nothing is built twice.
 # Not all features of the programs: one links OpenSSL too.
-tested=(-p manyhash-core -p manyhash-map -p manyhash-dedupe -p manyhash-stdio -p manyhash -p manyhash-arrow -p manysum -p manyhash-cli)
-tested+=(--features manyhash/digest,manyhash/map,manyhash/others,manyhash/prometheus)
+
+# What stands on the kernels and on mapping. These two know no backend in use: the kernels' own tests run every tier.
+above=(-p manyhash-dedupe -p manyhash-stdio -p manyhash -p manyhash-arrow -p manysum -p manyhash-cli)
+above+=(--features manyhash/digest,manyhash/map,manyhash/others,manyhash/prometheus)
+tested=(-p manyhash-core -p manyhash-map "${above[@]}")

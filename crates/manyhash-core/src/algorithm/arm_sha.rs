@@ -34,7 +34,7 @@ macro_rules! instructions {
             }
         }
 
-        // SAFETY, for the intrinsics below: the proofs are also of NEON.
+        // SAFETY, for the intrinsics below: the crate is not compiled for Arm without NEON.
         #[allow(clippy::undocumented_unsafe_blocks, reason = "the comment above holds for every one of them")]
         impl Part for $register {
             type Proof = $proof;
@@ -63,7 +63,7 @@ macro_rules! instructions {
                 unsafe { $of_64(vcombine_u64(vcreate_u64(low), vcreate_u64(high))) }
             }
             #[inline(always)]
-            fn swap_bytes<W: Word>(self) -> Self {
+            fn swap_bytes<W: Word>(self, _: $proof) -> Self {
                 unsafe {
                     let bytes = $to_bytes(self);
                     $of_bytes(if W::BYTES == 4 { vrev32q_u8(bytes) } else { vrev64q_u8(bytes) })
@@ -82,7 +82,7 @@ macro_rules! instructions {
                 unsafe { $xor(self, other) }
             }
             #[inline(always)]
-            fn bytes(self, numbers: Self) -> Self {
+            fn bytes(self, _: $proof, numbers: Self) -> Self {
                 unsafe { $of_bytes(vqtbl1q_u8($to_bytes(self), $to_bytes(numbers))) }
             }
         }

@@ -34,14 +34,14 @@ pub(super) trait Part: Item {
     fn of_64(proof: Self::Proof, words: [u64; 2]) -> Self;
 
     /// Each word with its bytes in the other order.
-    fn swap_bytes<W: Word>(self) -> Self;
+    fn swap_bytes<W: Word>(self, proof: Self::Proof) -> Self;
 
     fn and(self, other: Self) -> Self;
     fn or(self, other: Self) -> Self;
     fn xor(self, other: Self) -> Self;
 
     /// The bytes of these numbers; 0 for the number 0x80.
-    fn bytes(self, numbers: Self) -> Self;
+    fn bytes(self, proof: Self::Proof, numbers: Self) -> Self;
 }
 
 /// A family that there are instructions for.
@@ -244,7 +244,7 @@ pub(super) unsafe fn group<F: Dedicated, const N: usize>(
         for (i, part) in F::store(proof, working).as_ref().iter().enumerate() {
             if PART * i < width {
                 // SAFETY: the caller's rows are as many as its messages, each of `width` bytes, a multiple of 16.
-                unsafe { part.swap_bytes::<F::Word>().store(row.add(PART * i)) };
+                unsafe { part.swap_bytes::<F::Word>(proof).store(row.add(PART * i)) };
             }
         }
     }
@@ -282,7 +282,7 @@ pub(super) fn iterate<F: Dedicated, const N: usize>(
             let mut blocks = [padding; N];
             for (block, tag) in blocks.iter_mut().zip(tags) {
                 for ((part, tag), keep) in block.as_mut().iter_mut().zip(tag.as_ref()).zip(keep.as_ref()) {
-                    *part = part.or(tag.swap_bytes::<F::Word>().and(*keep));
+                    *part = part.or(tag.swap_bytes::<F::Word>(proof).and(*keep));
                 }
             }
             let mut working = *key;
@@ -357,7 +357,7 @@ fn padded<P: Part>(proof: P::Proof, message: &[u8], at: usize) -> P {
         // SAFETY: the message's last 16 bytes; `n` is below 16, so that the table has 16 bytes from `16 - n`.
         unsafe {
             let last = P::load(proof, message.as_ptr().add(message.len() - PART));
-            last.bytes(P::load(proof, LAST.as_ptr().add(PART - n)))
+            last.bytes(proof, P::load(proof, LAST.as_ptr().add(PART - n)))
         }
     } else {
         P::of_64(proof, few(bytes))

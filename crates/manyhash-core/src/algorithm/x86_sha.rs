@@ -43,7 +43,7 @@ dedicated_kernels!(
     __m128i
 );
 
-// SAFETY, for the intrinsics below: registers are only made from an `X86Sha`, which proves them.
+// SAFETY, for the intrinsics below: every x86-64 CPU has SSE2, and the `X86Sha` at hand proves the shuffles of SSSE3.
 #[allow(clippy::undocumented_unsafe_blocks, reason = "the comment above holds for every one of them")]
 impl Part for __m128i {
     type Proof = X86Sha;
@@ -71,7 +71,7 @@ impl Part for __m128i {
         unsafe { _mm_set_epi64x(high.cast_signed(), low.cast_signed()) }
     }
     #[inline(always)]
-    fn swap_bytes<W: Word>(self) -> Self {
+    fn swap_bytes<W: Word>(self, _: X86Sha) -> Self {
         const { assert!(W::BYTES == 4, "the extensions' words are of 32 bits") };
         unsafe { _mm_shuffle_epi8(self, _mm_set_epi8(12, 13, 14, 15, 8, 9, 10, 11, 4, 5, 6, 7, 0, 1, 2, 3)) }
     }
@@ -88,7 +88,7 @@ impl Part for __m128i {
         unsafe { _mm_xor_si128(self, other) }
     }
     #[inline(always)]
-    fn bytes(self, numbers: Self) -> Self {
+    fn bytes(self, _: X86Sha, numbers: Self) -> Self {
         unsafe { _mm_shuffle_epi8(self, numbers) }
     }
 }

@@ -75,7 +75,7 @@ impl Operations for Sve2 {
         // SAFETY: the caller's CPU, which has NEON too.
         unsafe {
             if const { W::BYTES == 4 && distance::<W>(N, LEFT) == 16 } {
-                return transmute::<uint16x8_t, _>(vrev32q_u16(transmute::<uint64x2_t, _>(x)));
+                return Neon::rotate::<W, N, LEFT>(x);
             }
             let left = shift!(W, x, 8 * W::BYTES as i32 - distance::<W>(N, LEFT));
             vorrq_u64(left, shift!(W, x, -distance::<W>(N, LEFT)))
