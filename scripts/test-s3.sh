@@ -1,0 +1,152 @@
+#!/usr/bin/env bash
+# The S3 server from outside: real clients, plain and over TLS; those of versitygw's own tests that apply; clients that stop,
+# lie, race and dawdle; kills under load. Clients are installed from registries, under the target directory.
+#
+#   scripts/test-s3.sh [clients|suite|hostile|kills]...     all of them, if none is named
+#
+# MANYHASH_SLOW=1 kills the server 1,000 times. Needs Rust, Go 1.26, Python 3.11, OpenSSL's program, and rclone, which is
+# installed by apt-get where it is missing.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+target=${CARGO_TARGET_DIR:-$PWD/target}
+mkdir -p "$target/s3/bin"
+target=$(cd "$target" && pwd)
+tools=$target/s3
+wanted=" ${*:-clients suite hostile kills} "
+mine=scripts/s3
+
+# Nothing of the surroundings may lead clients elsewhere or change what they trust.
+for name in "${!AWS_@}" REQUESTS_CA_BUNDLE {http,https,all}_proxy {HTTP,HTTPS,ALL}_PROXY; do unset "$name"; done
+export no_proxy=127.0.0.1 NO_PROXY=127.0.0.1
+
+# Tools, once for each list of them.
+stamp=$(cat "$mine"/requirements.txt "$mine"/go/go.* "$mine"/go/*/*.go | sha256sum)
+if [[ ! -e $tools/installed || $(<"$tools/installed") != "$stamp" ]]; then
+    echo "== clients are installed"
+    python=${PYTHON:-python3}
+    if ! "$python" -m venv --clear "$tools/environment" 2>/dev/null; then
+        apt-get update -qq
+        apt-get install -qq -y --no-install-recommends python3-venv >/dev/null
+        "$python" -m venv --clear "$tools/environment"
+    fi
+    "$tools/environment/bin/pip" install --quiet --disable-pip-version-check -r "$mine/requirements.txt"
+    (cd "$mine/go" && go vet ./... && go build -o "$tools/bin/" ./suite ./clients github.com/peak/s5cmd/v2)
+    echo "$stamp" >"$tools/installed"
+fi
+if ! command -v rclone >/dev/null || ! command -v openssl >/dev/null; then
+    apt-get update -qq
+    apt-get install -qq -y --no-install-recommends rclone openssl >/dev/null
+fi
+python=$tools/environment/bin/python
+export PYTHONDONTWRITEBYTECODE=1
+
+cargo build --quiet -p manyhash-cli
+manyhash=$target/debug/manyhash
+
+work=$(mktemp -d)
+server=
+trap 'if [[ -n $server ]]; then kill -KILL "$server" 2>/dev/null || true; fi; rm -rf "$work"' EXIT
+access=TESTS3 secret=no-secret-of-anyone region=us-east-1
+printf '[[key]]\naccess = "%s"\nsecret = "%s"\n' "$access" "$secret" >"$work/keys.toml"
+
+# Starts a server on a directory of its own. Options follow.
+start() {
+    rm -rf "$work/store"
+    "$manyhash" serve "$work/store" --listen 127.0.0.1:0 --admin none --keys "$work/keys.toml" --region "$region" "$@" \
+        >"$work/out" 2>"$work/err" &
+    server=$!
+    endpoint=
+    for _ in {1..100}; do
+        if endpoint=$(grep -Eom1 'https?://127\.0\.0\.1:[0-9]+' "$work/out"); then
+            return
+        fi
+        if ! kill -0 "$server" 2>/dev/null; then
+            break
+        fi
+        sleep 0.1
+    done
+    echo "FAILED  the server did not start:"
+    cat "$work/out" "$work/err"
+    exit 1
+}
+
+# Ends it as an administrator would. Its status must be 0, and the store must be as it should.
+failed=0
+stop() {
+    local status=0
+    kill -TERM "$server"
+    wait "$server" || status=$?
+    server=
+    if [[ $status != 0 || -s $work/err ]]; then
+        echo "FAILED  the server, exit status $status:"
+        head -c 4000 "$work/err"
+        failed=1
+    fi
+    if ! "$manyhash" store check "$work/store" >"$work/check" 2>&1; then
+        echo "FAILED  store check:"
+        cat "$work/check"
+        failed=1
+    fi
+}
+
+# Runs something against the server.
+run() {
+    "$@" || failed=1
+}
+
+is_wanted() {
+    [[ $wanted == *" $1 "* ]]
+}
+
+# Its certificate is trusted by name, so that clients verify it as they would any other.
+openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=127.0.0.1 -addext subjectAltName=IP:127.0.0.1 \
+    -keyout "$work/key.pem" -out "$work/certificate.pem" 2>/dev/null
+tls=(--tls "$work/certificate.pem" --tls-key "$work/key.pem")
+ulimit -n "$(ulimit -Hn)"
+
+if is_wanted suite; then
+    echo "== versitygw's own tests"
+    names() { sed -e 's/ *#.*//' -e '/^$/d' "$@"; }
+    # Each of its tests is in one of both lists.
+    if ! diff <("$tools/bin/suite" list) <(names "$mine"/versitygw-{applies,excluded}.txt | LC_ALL=C sort); then
+        echo "FAILED  the lists in $mine are not those of this version"
+        failed=1
+    fi
+    start
+    run "$tools/bin/suite" "$endpoint" "$access" "$secret" "$region" 8 < <(names "$mine/versitygw-applies.txt")
+    stop
+fi
+if is_wanted clients; then
+    echo "== clients"
+    start
+    run "$python" "$mine/clients.py" "$endpoint" "$access" "$secret" --tools "$tools"
+    stop
+    echo "== clients, TLS"
+    start "${tls[@]}"
+    run "$python" "$mine/clients.py" "$endpoint" "$access" "$secret" --tools "$tools" --certificate "$work/certificate.pem"
+    stop
+fi
+if is_wanted hostile; then
+    echo "== hostile clients"
+    start
+    run "$python" "$mine/hostile.py" "$endpoint" "$access" "$secret"
+    stop
+    echo "== hostile clients, TLS"
+    start "${tls[@]}"
+    run "$python" "$mine/hostile.py" "$endpoint" "$access" "$secret" --places 12
+    stop
+fi
+if is_wanted kills; then
+    echo "== kills"
+    rounds=25
+    if [[ -n ${MANYHASH_SLOW:-} ]]; then
+        rounds=1000
+    fi
+    run "$python" "$mine/kills.py" "$manyhash" "$work/kills" --rounds "$rounds"
+fi
+
+if [[ $failed != 0 ]]; then
+    echo "Tests of the S3 server failed."
+    exit 1
+fi
+echo "All tests of the S3 server passed."
