@@ -4,4 +4,6 @@
 # What stands on the kernels and on mapping. These two know no backend in use: the kernels' own tests run every tier.
 above=(-p manyhash-dedupe -p manyhash-stdio -p manyhash -p manyhash-arrow -p manysum -p manyhash-cli)
 above+=(--features manyhash/digest,manyhash/map,manyhash/others,manyhash/prometheus)
-tested=(-p manyhash-core -p manyhash-map "${above[@]}")
+# What hashes by the library alone, so that another tier changes nothing but its digests, which the library's tests compare.
+serving=(-p manyhash-s3 -p manyhash-store -p manyhash-server)
+tested=(-p manyhash-core -p manyhash-map "${serving[@]}" "${above[@]}")

@@ -11,8 +11,12 @@ pub mod links;
 pub mod manifest;
 pub mod manual;
 mod noise;
+#[cfg(unix)]
+pub mod serve;
 pub mod simulate;
 pub mod speed;
+#[cfg(unix)]
+pub mod store;
 mod threads;
 
 /// What fuzz targets call of formats that are private: with the feature `fuzzing`.

@@ -1,13 +1,13 @@
 //! `manyhash`: the toolbox, one subcommand a tool.
 
 use clap::{CommandFactory, Parser, Subcommand};
-#[cfg(unix)]
-use manyhash_cli::links;
 use manyhash_cli::{completions, dups, known, manifest, manual, simulate, speed};
+#[cfg(unix)]
+use manyhash_cli::{links, serve, store};
 use manysum::{arguments, program};
 use std::process::ExitCode;
 
-/// Make manifests, match known files, find duplicates and measure how fast this machine hashes.
+/// Make manifests, match known files, find duplicates, serve S3, and measure how fast this machine hashes.
 #[derive(Parser)]
 #[command(name = "manyhash", version)]
 struct ManyhashArguments {
@@ -24,8 +24,12 @@ enum Tool {
     Known(known::KnownArguments),
     Man(manual::ManualArguments),
     Manifest(manifest::ManifestArguments),
+    #[cfg(unix)]
+    Serve(serve::ServeArguments),
     Simulate(simulate::SimulateArguments),
     Speed(speed::SpeedArguments),
+    #[cfg(unix)]
+    Store(store::StoreArguments),
 }
 
 fn main() -> ExitCode {
@@ -43,8 +47,12 @@ fn main() -> ExitCode {
         Ok(ManyhashArguments { tool: Tool::Known(arguments) }) => known::main(arguments),
         Ok(ManyhashArguments { tool: Tool::Man(arguments) }) => manual::main(arguments, programs()),
         Ok(ManyhashArguments { tool: Tool::Manifest(arguments) }) => manifest::main(arguments),
+        #[cfg(unix)]
+        Ok(ManyhashArguments { tool: Tool::Serve(arguments) }) => serve::main(arguments),
         Ok(ManyhashArguments { tool: Tool::Simulate(arguments) }) => simulate::main(arguments),
         Ok(ManyhashArguments { tool: Tool::Speed(arguments) }) => speed::main(arguments),
+        #[cfg(unix)]
+        Ok(ManyhashArguments { tool: Tool::Store(arguments) }) => store::main(arguments),
         Err(status) => status,
     }
 }

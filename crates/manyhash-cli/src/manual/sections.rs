@@ -46,6 +46,11 @@ const HASHING: &[Row] = &[BACKEND, LOCALE];
 const KEEPING: &[Row] = &[BACKEND, CACHE, LOCALE, TEMPORARY];
 const TALKING: &[Row] = &[LOCALE];
 
+const CHECK: &[Row] = &[(
+    "Serve a directory for a second, and check it:",
+    "timeout --preserve-status 1 manyhash serve objects --listen 127.0.0.1:0 --admin none\nmanyhash store check objects",
+)];
+
 /// The sections of the page of this name.
 pub(super) fn of(page: &str) -> Option<Sections> {
     let (statuses, environment, examples): (&[Row], &[Row], &[Row]) = match page {
@@ -181,6 +186,18 @@ pub(super) fn of(page: &str) -> Option<Sections> {
                 "manyhash manifest create photos -o here\nmanyhash manifest create photos -o there\nmanyhash manifest diff here there",
             )],
         ),
+        "manyhash-serve" => (
+            USUAL,
+            &[
+                ("MANYHASH_LISTEN, MANYHASH_KEYS, ...", "Set the option of the same name. Options take precedence."),
+                BACKEND,
+                LOCALE,
+            ],
+            &[(
+                "Serve a directory at a free port, for a second:",
+                "timeout --preserve-status 1 manyhash serve objects --listen 127.0.0.1:0 --admin none",
+            )],
+        ),
         "manyhash-simulate" => (
             USUAL,
             HASHING,
@@ -197,6 +214,10 @@ pub(super) fn of(page: &str) -> Option<Sections> {
                 ("Measure with another backend:", "MANYHASH_BACKEND=portable manyhash speed --seconds 0.1 md5"),
             ],
         ),
+        "manyhash-store" => (USUAL, HASHING, CHECK),
+        "manyhash-store-check" => {
+            (&[WELL, ("1", "The store is damaged or could not be read; a message says where."), PIPE], HASHING, CHECK)
+        }
         _ => return None,
     };
     Some(Sections { statuses, environment, examples })

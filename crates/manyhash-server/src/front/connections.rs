@@ -1,0 +1,200 @@
+//! The connections that are open, and which of them must go.
+
+use super::watched::{Phase, Watch};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+use tokio::sync::Notify;
+
+/// How long the head of a request, or a handshake, may take, in milliseconds.
+const HEAD: u64 = 10_000;
+
+/// How long a client may take nothing of an answer, in milliseconds.
+const BLOCKED: u64 = 60_000;
+
+/// All connections that are open.
+pub(crate) struct Connections {
+    started: Instant,
+    most: usize,
+    open: Mutex<Open>,
+    /// Told whenever a connection ends.
+    left: Notify,
+}
+
+#[derive(Default)]
+struct Open {
+    next: u64,
+    connections: HashMap<u64, Arc<Watching>>,
+    /// Closed for one that came while all places were taken.
+    reaped: u64,
+    /// Closed because a head, a handshake or an answer took too long.
+    slow: u64,
+}
+
+/// What can be said to a connection from outside.
+struct Watching {
+    watch: Arc<Watch>,
+    end: Notify,
+}
+
+/// A connection, for as long as this exists.
+pub(crate) struct Connection {
+    number: u64,
+    watching: Arc<Watching>,
+    connections: Arc<Connections>,
+}
+
+/// How many connections there are in each phase, and how many were closed.
+#[derive(Clone, Copy, Default, Debug, serde::Serialize)]
+pub(crate) struct ConnectionCounts {
+    pub(crate) idle: usize,
+    pub(crate) head: usize,
+    pub(crate) request: usize,
+    pub(crate) reaped: u64,
+    pub(crate) slow: u64,
+    pub(crate) accepted: u64,
+}
+
+impl Connections {
+    pub(crate) fn new(most: usize) -> Arc<Self> {
+        Arc::new(Connections {
+            started: Instant::now(),
+            most: most.max(1),
+            open: Mutex::default(),
+            left: Notify::new(),
+        })
+    }
+
+    /// Waits until one more may be accepted. If all places are taken, the connection idle longest is closed. One with
+    /// a request never is.
+    pub(super) async fn room(&self) {
+        loop {
+            let left = self.left.notified();
+            {
+                let mut open = self.lock();
+                if open.connections.len() < self.most {
+                    return;
+                }
+                let idle = open.connections.values().filter_map(|watching| match watching.watch.phase() {
+                    (Phase::Idle, lasted) => Some((lasted, watching.clone())),
+                    _ => None,
+                });
+                if let Some((_, longest)) = idle.max_by_key(|(lasted, _)| *lasted) {
+                    longest.end.notify_one();
+                    open.reaped += 1;
+                }
+            }
+            left.await;
+        }
+    }
+
+    pub(super) fn open(self: &Arc<Self>) -> Arc<Connection> {
+        let watching = Arc::new(Watching { watch: Arc::new(Watch::new(self.started)), end: Notify::new() });
+        let mut open = self.lock();
+        let number = open.next;
+        open.next += 1;
+        open.connections.insert(number, watching.clone());
+        Arc::new(Connection { number, watching, connections: self.clone() })
+    }
+
+    /// Ends the connections whose head or handshake takes too long, and those whose client takes nothing.
+    pub(super) fn sweep(&self) {
+        let mut open = self.lock();
+        let slow = |watch: &Watch| {
+            let (phase, lasted) = watch.phase();
+            phase == Phase::Head && lasted > HEAD || watch.blocked().is_some_and(|lasted| lasted > BLOCKED)
+        };
+        let mut ended = 0;
+        for watching in open.connections.values().filter(|watching| slow(&watching.watch)) {
+            watching.end.notify_one();
+            ended += 1;
+        }
+        open.slow += ended;
+    }
+
+    /// Waits until no connection is open.
+    pub(super) async fn emptied(&self) {
+        loop {
+            let left = self.left.notified();
+            if self.lock().connections.is_empty() {
+                return;
+            }
+            left.await;
+        }
+    }
+
+    pub(crate) fn counts(&self) -> ConnectionCounts {
+        let open = self.lock();
+        let mut counts =
+            ConnectionCounts { reaped: open.reaped, slow: open.slow, accepted: open.next, ..Default::default() };
+        for watching in open.connections.values() {
+            match watching.watch.phase().0 {
+                Phase::Idle => counts.idle += 1,
+                Phase::Head => counts.head += 1,
+                Phase::Request => counts.request += 1,
+            }
+        }
+        counts
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Open> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Connection {
+    pub(crate) fn watch(&self) -> Arc<Watch> {
+        self.watching.watch.clone()
+    }
+
+    /// Waits until the connection is to be closed.
+    pub(super) fn ended(&self) -> impl Future<Output = ()> + Send + use<> {
+        let watching = self.watching.clone();
+        async move { watching.end.notified().await }
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        self.connections.lock().connections.remove(&self.number);
+        self.connections.left.notify_waiters();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[tokio::test]
+    async fn the_connection_idle_longest_goes_and_one_with_a_request_stays() {
+        let connections = Connections::new(3);
+        let busy = connections.open();
+        busy.watch().enter(Phase::Request);
+        tokio::time::sleep(Duration::from_millis(5)).await;
+        let old = connections.open();
+        tokio::time::sleep(Duration::from_millis(5)).await;
+        let young = connections.open();
+
+        let ended = old.ended();
+        let (_, ()) = tokio::join!(connections.room(), async {
+            ended.await;
+            drop(old);
+        });
+        let counts = connections.counts();
+        assert_eq!((counts.idle, counts.request, counts.reaped), (1, 1, 1));
+        drop((busy, young));
+        connections.emptied().await;
+    }
+
+    #[tokio::test]
+    async fn nobody_is_accepted_while_all_have_requests() {
+        let connections = Connections::new(1);
+        let busy = connections.open();
+        busy.watch().enter(Phase::Request);
+        let waits = tokio::time::timeout(Duration::from_millis(20), connections.room());
+        assert!(waits.await.is_err());
+        drop(busy);
+        connections.room().await;
+    }
+}

@@ -1,0 +1,143 @@
+//! The bytes of a body on their way to the disk: small ones stay in memory until they are committed, others go to a file
+//! without a name.
+//!
+//! However many clients there are, memory is bounded. Each body may keep a little for free. What is more comes out of a
+//! budget that all share, and is kept only while the client sends: a body never waits for the budget, nor holds a share of
+//! it while it waits for its client. It writes what it has instead.
+
+use super::{Sink, disk, internal};
+use bytes::Bytes;
+use manyhash_s3::error::S3Error;
+use manyhash_store::{Body, NewFile, SMALL, Store};
+use std::sync::Arc;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::task::{JoinHandle, spawn_blocking};
+
+/// How much is written at once.
+const PIECE: usize = 1 << 20;
+
+/// What each body may keep in memory for free.
+const FREE: usize = 64 << 10;
+
+/// What the bodies of a server keep in memory together, beyond what is free for each.
+#[derive(Clone)]
+pub(crate) struct Budget(Arc<Semaphore>);
+
+impl Budget {
+    pub(crate) fn new(bytes: usize) -> Self {
+        Budget(Arc::new(Semaphore::new(bytes / Self::UNIT)))
+    }
+
+    /// Bytes that are counted as one.
+    const UNIT: usize = 1 << 10;
+
+    fn take(&self, bytes: usize) -> Option<OwnedSemaphorePermit> {
+        let units = u32::try_from(bytes.div_ceil(Self::UNIT)).ok()?;
+        self.0.clone().try_acquire_many_owned(units).ok()
+    }
+}
+
+/// A body as far as it has come.
+pub(super) struct Keeping {
+    store: Store,
+    budget: Budget,
+    length: u64,
+    /// Not given to the disk yet.
+    pending: Vec<Bytes>,
+    bytes: usize,
+    /// What of `bytes` is paid for.
+    paid: Option<OwnedSemaphorePermit>,
+    file: File,
+}
+
+impl Keeping {
+    pub(super) fn new(store: &Store, budget: &Budget) -> Self {
+        let (store, budget) = (store.clone(), budget.clone());
+        Keeping { store, budget, length: 0, pending: Vec::new(), bytes: 0, paid: None, file: File::None }
+    }
+
+    /// Writes all, and waits until it is written.
+    async fn settle(&mut self) -> Result<(), S3Error> {
+        self.write().await?;
+        if let Some(file) = self.written().await? {
+            self.file = File::Written(file);
+        }
+        Ok(())
+    }
+
+    /// The file, once nothing is being written to it.
+    async fn written(&mut self) -> Result<Option<NewFile>, S3Error> {
+        match std::mem::replace(&mut self.file, File::None) {
+            File::None => Ok(None),
+            File::Written(file) => Ok(Some(file)),
+            File::Writing(writing) => Ok(Some(writing.await.map_err(internal)?.map_err(|error| disk(&error))?)),
+        }
+    }
+
+    /// Hands what is pending to a thread that may wait for the disk.
+    async fn write(&mut self) -> Result<(), S3Error> {
+        let file = self.written().await?;
+        let pieces = std::mem::take(&mut self.pending);
+        let paid = self.paid.take();
+        self.bytes = 0;
+        let store = self.store.clone();
+        self.file = File::Writing(spawn_blocking(move || {
+            let mut file = match file {
+                Some(file) => file,
+                None => store.create_file()?,
+            };
+            file.append(&pieces)?;
+            drop(paid);
+            Ok(file)
+        }));
+        Ok(())
+    }
+
+    /// Ends the body. What is in a file is on the disk then, though without a name.
+    pub(super) async fn finish(mut self) -> Result<Body, S3Error> {
+        if matches!(self.file, File::None) && self.length <= SMALL as u64 {
+            return Ok(Body::Small(self.pending));
+        }
+        if !self.pending.is_empty() {
+            self.write().await?;
+        }
+        let Some(mut file) = self.written().await? else { return Err(internal("a body was lost")) };
+        let synced = spawn_blocking(move || file.sync().map(|()| file));
+        Ok(Body::File(synced.await.map_err(internal)?.map_err(|error| disk(&error))?))
+    }
+}
+
+impl Sink for Keeping {
+    fn length(&self) -> u64 {
+        self.length
+    }
+
+    /// Takes a piece. Waits while the disk is behind by more than one write, or while memory is short.
+    async fn add(&mut self, bytes: Bytes) -> Result<(), S3Error> {
+        self.length += bytes.len() as u64;
+        self.bytes += bytes.len();
+        self.pending.push(bytes);
+        let paid = self.paid.as_ref().map_or(0, |paid| paid.num_permits() * Budget::UNIT);
+        let due = self.bytes.saturating_sub(FREE + paid);
+        if due > 0 {
+            match (self.budget.take(due), &mut self.paid) {
+                (None, _) => return self.settle().await,
+                (Some(more), Some(paid)) => paid.merge(more),
+                (Some(first), paid) => *paid = Some(first),
+            }
+        }
+        if self.bytes >= PIECE { self.write().await } else { Ok(()) }
+    }
+
+    /// Gives back what others could use.
+    async fn wait(&mut self) -> Result<(), S3Error> {
+        if self.paid.is_some() && self.bytes > SMALL { self.settle().await } else { Ok(()) }
+    }
+}
+
+/// Where a body's file is.
+enum File {
+    None,
+    Written(NewFile),
+    Writing(JoinHandle<std::io::Result<NewFile>>),
+}

@@ -1,0 +1,291 @@
+//! What a request asks for: the bucket and key of its path, its query, and the operation they amount to.
+
+use crate::keys::Access;
+use http::{HeaderMap, Method, Uri};
+use manyhash_s3::error::{ErrorCode, S3Error};
+use percent_encoding::percent_decode_str;
+use std::borrow::Cow;
+
+/// The longest key, in bytes of UTF-8.
+const LONGEST_KEY: usize = 1024;
+
+/// A bucket and a key in it, as the path names them.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Target {
+    pub(crate) bucket: Option<String>,
+    pub(crate) key: Option<String>,
+}
+
+impl Target {
+    /// Splits a path, `/bucket/key`.
+    pub(crate) fn of_path(path: &str) -> Result<Self, S3Error> {
+        let path = path.strip_prefix('/').unwrap_or(path);
+        let (bucket, key) = match path.split_once('/') {
+            Some((bucket, key)) => (bucket, key),
+            None => (path, ""),
+        };
+        let [bucket, key] = [decode(bucket)?, decode(key)?];
+        if key.len() > LONGEST_KEY {
+            return Err(S3Error::from(ErrorCode::KeyTooLongError)
+                .with("Size", key.len().to_string())
+                .with("MaxSizeAllowed", LONGEST_KEY.to_string()));
+        }
+        // The index ends a bucket's name with it.
+        if key.contains('\0') {
+            return Err(ErrorCode::InvalidURI.into());
+        }
+        let some = |text: String| (!text.is_empty()).then_some(text);
+        Ok(Target { bucket: some(bucket), key: some(key) })
+    }
+}
+
+fn decode(text: &str) -> Result<String, S3Error> {
+    match percent_decode_str(text).decode_utf8() {
+        Ok(text) => Ok(text.into_owned()),
+        Err(_) => Err(ErrorCode::InvalidURI.into()),
+    }
+}
+
+/// The parameters of a query, decoded, in their order.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Query(Vec<(String, String)>);
+
+impl Query {
+    pub(crate) fn of(uri: &Uri) -> Result<Self, S3Error> {
+        let parts = uri.query().unwrap_or_default().split('&').filter(|part| !part.is_empty());
+        let pair = |part: &str| {
+            let (name, value) = part.split_once('=').unwrap_or((part, ""));
+            let plain = |text: &str| -> Result<String, S3Error> {
+                let text = if text.contains('+') { Cow::Owned(text.replace('+', " ")) } else { Cow::Borrowed(text) };
+                decode(&text)
+            };
+            Ok((plain(name)?, plain(value)?))
+        };
+        Ok(Query(parts.map(pair).collect::<Result<_, S3Error>>()?))
+    }
+
+    pub(crate) fn get(&self, name: &str) -> Option<&str> {
+        self.0.iter().find(|(candidate, _)| candidate == name).map(|(_, value)| &**value)
+    }
+
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.get(name).is_some()
+    }
+
+    /// A parameter that is there and not empty.
+    pub(crate) fn filled(&self, name: &str) -> Option<&str> {
+        self.get(name).filter(|value| !value.is_empty())
+    }
+}
+
+/// The table of operations: what each does as far as rights are concerned.
+macro_rules! operations {
+    ($($name:ident: $access:ident,)*) => {
+        /// An operation of S3 that is served.
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+        pub(crate) enum Operation { $($name,)* }
+
+        impl Operation {
+            pub(crate) const ALL: &[Operation] = &[$(Operation::$name,)*];
+
+            /// S3's name.
+            pub(crate) fn name(self) -> &'static str {
+                match self { $(Operation::$name => stringify!($name),)* }
+            }
+
+            pub(crate) fn access(self) -> Access {
+                match self { $(Operation::$name => Access::$access,)* }
+            }
+        }
+    };
+}
+
+operations! {
+    ListBuckets: Read,
+    CreateBucket: Write,
+    HeadBucket: Read,
+    DeleteBucket: Write,
+    GetBucketLocation: Read,
+    GetBucketVersioning: Read,
+    ListObjects: Read,
+    ListObjectsV2: Read,
+    ListMultipartUploads: Read,
+    DeleteObjects: Write,
+    PutObject: Write,
+    CopyObject: Write,
+    GetObject: Read,
+    HeadObject: Read,
+    DeleteObject: Write,
+    GetObjectAttributes: Read,
+    CreateMultipartUpload: Write,
+    UploadPart: Write,
+    UploadPartCopy: Write,
+    CompleteMultipartUpload: Write,
+    AbortMultipartUpload: Write,
+    ListParts: Read,
+}
+
+/// Parameters that name a part of S3 that is not served. Without this list, `PUT /bucket/key?tagging` would store an object.
+const NOT_SERVED: &[&str] = &[
+    "accelerate",
+    "acl",
+    "analytics",
+    "attributes-v2",
+    "cors",
+    "encryption",
+    "intelligent-tiering",
+    "inventory",
+    "legal-hold",
+    "lifecycle",
+    "logging",
+    "metadataTable",
+    "metrics",
+    "notification",
+    "object-lock",
+    "ownershipControls",
+    "policy",
+    "policyStatus",
+    "publicAccessBlock",
+    "renameObject",
+    "replication",
+    "requestPayment",
+    "restore",
+    "retention",
+    "select",
+    "session",
+    "tagging",
+    "torrent",
+    "versions",
+    "website",
+];
+
+impl Operation {
+    /// The operation that a method, a target, a query and headers amount to.
+    pub(crate) fn of(method: &Method, target: &Target, query: &Query, headers: &HeaderMap) -> Result<Self, S3Error> {
+        use Operation::*;
+        if query.has("versions") && target.key.is_some() && method == Method::GET {
+            return Err(S3Error::new(ErrorCode::InvalidRequest)
+                .with_message("There is no such thing as the ?versions sub-resource for a key"));
+        }
+        if NOT_SERVED.iter().any(|name| query.has(name)) {
+            return Err(ErrorCode::NotImplemented.into());
+        }
+        let copies = headers.contains_key("x-amz-copy-source");
+        if copies && method != Method::PUT {
+            let message = "You can only specify a copy source header for copy requests.";
+            let value = headers.get("x-amz-copy-source").and_then(|value| value.to_str().ok()).unwrap_or_default();
+            return Err(S3Error::invalid_argument("x-amz-copy-source", value, message));
+        }
+        let operation = match (method.as_str(), &target.bucket, &target.key) {
+            ("GET", None, _) => ListBuckets,
+            ("PUT", Some(_), None) if query.has("versioning") => return Err(ErrorCode::NotImplemented.into()),
+            ("PUT", Some(_), None) => CreateBucket,
+            ("HEAD", Some(_), None) => HeadBucket,
+            ("DELETE", Some(_), None) => DeleteBucket,
+            ("GET", Some(_), None) if query.has("location") => GetBucketLocation,
+            ("GET", Some(_), None) if query.has("versioning") => GetBucketVersioning,
+            ("GET", Some(_), None) if query.has("uploads") => ListMultipartUploads,
+            ("GET", Some(_), None) if query.get("list-type") == Some("2") => ListObjectsV2,
+            ("GET", Some(_), None) => ListObjects,
+            ("POST", Some(_), None) if query.has("delete") => DeleteObjects,
+            ("PUT", Some(_), Some(_)) if query.has("partNumber") && !query.has("uploadId") => {
+                let message = "This operation does not accept partNumber without uploadId";
+                let number = query.get("partNumber").unwrap_or_default();
+                return Err(S3Error::invalid_argument("partNumber", number, message));
+            }
+            ("PUT", Some(_), Some(_)) if query.has("partNumber") && copies => UploadPartCopy,
+            ("PUT", Some(_), Some(_)) if query.has("partNumber") => UploadPart,
+            ("PUT", Some(_), Some(_)) if query.has("uploadId") => {
+                return Err(S3Error::method_not_allowed("PUT", "UPLOAD"));
+            }
+            ("PUT", Some(_), Some(_)) if copies => CopyObject,
+            ("PUT", Some(_), Some(_)) => PutObject,
+            ("GET", Some(_), Some(_)) if query.has("attributes") => GetObjectAttributes,
+            ("GET", Some(_), Some(_)) if query.has("uploadId") => ListParts,
+            ("GET", Some(_), Some(_)) if query.has("uploads") => {
+                return Err(S3Error::new(ErrorCode::InvalidRequest)
+                    .with_message("Key is not expected for the GET method ?uploads subresource"));
+            }
+            ("GET", Some(_), Some(_)) => GetObject,
+            ("HEAD", Some(_), Some(_)) => HeadObject,
+            ("DELETE", Some(_), Some(_)) if query.has("uploadId") => AbortMultipartUpload,
+            ("DELETE", Some(_), Some(_)) => DeleteObject,
+            ("POST", Some(_), Some(_)) if query.has("uploads") => CreateMultipartUpload,
+            ("POST", Some(_), Some(_)) if query.has("uploadId") => CompleteMultipartUpload,
+            (method, None, _) => return Err(S3Error::method_not_allowed(method, "SERVICE")),
+            (method, Some(_), None) => return Err(S3Error::method_not_allowed(method, "BUCKET")),
+            (method, Some(_), Some(_)) => return Err(S3Error::method_not_allowed(method, "OBJECT")),
+        };
+        Ok(operation)
+    }
+
+    /// Whether S3 takes a body with it.
+    pub(crate) fn takes_body(self) -> bool {
+        use Operation::*;
+        matches!(self, CreateBucket | DeleteObjects | PutObject | UploadPart | CompleteMultipartUpload)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn operation(method: &str, uri: &str) -> Result<Operation, S3Error> {
+        let uri: Uri = uri.parse().unwrap();
+        let target = Target::of_path(uri.path())?;
+        Operation::of(&method.parse().unwrap(), &target, &Query::of(&uri)?, &HeaderMap::new())
+    }
+
+    #[test]
+    fn paths_and_queries_name_operations() {
+        use Operation::*;
+        for (method, uri, expected) in [
+            ("GET", "/", ListBuckets),
+            ("PUT", "/b", CreateBucket),
+            ("PUT", "/b/", CreateBucket),
+            ("GET", "/b?list-type=2&prefix=x", ListObjectsV2),
+            ("GET", "/b/?prefix=x", ListObjects),
+            ("GET", "/b?location", GetBucketLocation),
+            ("GET", "/b?uploads=", ListMultipartUploads),
+            ("POST", "/b?delete", DeleteObjects),
+            ("PUT", "/b/k", PutObject),
+            ("PUT", "/b/k?partNumber=1&uploadId=u", UploadPart),
+            ("GET", "/b/k?partNumber=1", GetObject),
+            ("GET", "/b/k?attributes", GetObjectAttributes),
+            ("POST", "/b/k?uploads", CreateMultipartUpload),
+            ("POST", "/b/k?uploadId=u", CompleteMultipartUpload),
+            ("DELETE", "/b/k?uploadId=u", AbortMultipartUpload),
+            ("DELETE", "/b/k", DeleteObject),
+        ] {
+            assert_eq!(operation(method, uri).ok(), Some(expected), "{method} {uri}");
+        }
+        for (method, uri, code) in [
+            ("PUT", "/b/k?tagging", ErrorCode::NotImplemented),
+            ("GET", "/b?acl", ErrorCode::NotImplemented),
+            ("POST", "/b/k", ErrorCode::MethodNotAllowed),
+            ("PATCH", "/b/k", ErrorCode::MethodNotAllowed),
+            ("GET", "/b/%ff", ErrorCode::InvalidURI),
+            ("GET", "/b/%00", ErrorCode::InvalidURI),
+        ] {
+            assert_eq!(operation(method, uri).unwrap_err().code, code, "{method} {uri}");
+        }
+    }
+
+    #[test]
+    fn keys_are_decoded_and_bounded() {
+        let target = Target::of_path("/b/a%20b/%C3%BC+//x").unwrap();
+        assert_eq!(target.key.as_deref(), Some("a b/ü+//x"));
+        assert!(Target::of_path(&format!("/b/{}", "k".repeat(1024))).is_ok());
+        let error = Target::of_path(&format!("/b/{}", "k".repeat(1025))).unwrap_err();
+        assert_eq!(error.code, ErrorCode::KeyTooLongError);
+    }
+
+    #[test]
+    fn queries_are_decoded() {
+        let query = Query::of(&"/b?prefix=a+b%2Fc&max-keys=3&delimiter".parse().unwrap()).unwrap();
+        assert_eq!(query.get("prefix"), Some("a b/c"));
+        assert_eq!(query.get("delimiter"), Some(""));
+        assert_eq!(query.filled("delimiter"), None);
+        assert_eq!(query.get("marker"), None);
+    }
+}

@@ -1,0 +1,7 @@
+//! The server from outside: requests over sockets, and what is visible after them.
+
+mod client;
+mod faults;
+mod multipart;
+mod objects;
+mod rights;
