@@ -89,6 +89,7 @@ fn digest(input: &Input, column: &Column) {
             (None, _) => assert!(found.iter().all(|byte| *byte == 0)),
             (Some(due), Encoding::Binary) => assert_eq!(found, due.as_bytes()),
             (Some(due), Encoding::Hex) => assert_eq!(found, due.to_hex().as_bytes()),
+            (Some(_), encoding) => panic!("{encoding:?} is not compared yet"),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! From a request to its answer.
 
+use crate::auth::Caller;
 use crate::call::Call;
 use crate::front::{self, Connection};
 use crate::metrics::Answered;
@@ -20,8 +21,11 @@ use std::time::{Duration, Instant};
 /// How much of a body that is not wanted is read, so that its connection can be used again.
 const UNWANTED: u64 = 1 << 20;
 
-/// How long that may take.
+/// How long that may take, and how long the next piece of a larger body is waited for.
 const PATIENCE: Duration = Duration::from_secs(2);
+
+/// How long a larger body is read while its client is told that it is refused.
+const LINGER: Duration = Duration::from_secs(30);
 
 /// Answers the requests of all connections.
 pub(crate) struct Requests(Arc<State>);
@@ -43,7 +47,8 @@ impl front::Answer for Requests {
         let id = state.request_id();
         let (parts, body) = request.into_parts();
         let (method, path) = (parts.method.clone(), parts.uri.path().to_owned());
-        let (operation, outcome) = answer(&state, parts, body).await;
+        let mut asked = Asked { operation: None, again: true };
+        let outcome = answer(&state, parts, body, &mut asked).await;
         let code = outcome.as_ref().err().map_or("", |error| error.code.code());
         let mut answer = match outcome {
             Ok(answer) => answer,
@@ -54,55 +59,53 @@ impl front::Answer for Requests {
         {
             answer.content = Content::Length(bytes.len() as u64);
         }
-        let answered = Answered::new(state.metrics.clone(), operation, answer.status, code, started);
+        if !asked.again {
+            answer.set("connection", "close");
+        }
+        let answered = Answered::new(state.metrics.clone(), asked.operation, answer.status, code, started);
         answer.with("x-amz-request-id", id).with("server", "manyhash").respond(Finished { connection, answered })
     }
 }
 
-/// Answers, and says which operation it was.
-async fn answer(state: &Arc<State>, parts: Parts, body: Incoming) -> (Option<Operation>, Result<Answer, S3Error>) {
+/// What is known of a request once it is answered.
+struct Asked {
+    operation: Option<Operation>,
+    /// Whether its connection can be used again.
+    again: bool,
+}
+
+async fn answer(state: &Arc<State>, mut parts: Parts, body: Incoming, asked: &mut Asked) -> Result<Answer, S3Error> {
     let waits = parts.headers.contains_key("expect");
-    let described = expect_small_head(&parts.headers)
-        .and_then(|()| Target::of_path(parts.uri.path()))
-        .and_then(|target| Query::of(&parts.uri).map(|query| (target, query)))
-        .and_then(|(target, query)| {
-            let operation = Operation::of(&parts.method, &target, &query, &parts.headers)?;
-            Ok((operation, target, query))
-        });
-    let (operation, target, query) = match described {
-        Ok(described) => described,
+    let (operation, target, query, caller) = match admit(state, &mut parts, asked) {
+        Ok(admitted) => admitted,
         Err(error) => {
-            drain(body, waits).await;
-            return (None, Err(error));
+            asked.again = dismiss(body, waits).await;
+            return Err(error);
         }
     };
-    let caller = auth::authenticate(state, &parts);
-    let caller = caller.and_then(|caller| {
-        auth::authorize(&caller, operation, &target, &query)?;
-        auth::expect_owner(&caller, &parts.headers, "x-amz-expected-bucket-owner")?;
-        Ok(caller)
-    });
-    let outcome = match caller {
-        Err(error) => {
-            drain(body, waits).await;
-            Err(error)
-        }
-        Ok(caller) => {
-            let described = target.clone();
-            let mut call = Call { state: state.clone(), operation, parts, target, query, caller, body };
-            let outcome = operations::perform(&mut call).await;
-            drain(call.body, waits).await;
-            if let Err(error) = &outcome
-                && operation.takes_body()
-            {
-                let [bucket, key] = [described.bucket, described.key].map(Option::unwrap_or_default);
-                let now = state.world.now().as_second();
-                state.metrics.refused(now, operation, format!("{bucket}/{key}"), error);
-            }
-            outcome
-        }
-    };
-    (Some(operation), outcome)
+    let name = target.to_string();
+    let mut call = Call { state: state.clone(), operation, parts, target, query, caller, body, is_asked_for: false };
+    let outcome = operations::perform(&mut call).await;
+    asked.again = dismiss(call.body, waits && !call.is_asked_for).await;
+    if let Err(error) = &outcome
+        && operation.takes_body()
+    {
+        state.metrics.refused(state.world.now().as_second(), operation, name, error);
+    }
+    outcome
+}
+
+/// Finds out what is asked for, and whether whoever asks may.
+fn admit(state: &State, parts: &mut Parts, asked: &mut Asked) -> Result<(Operation, Target, Query, Caller), S3Error> {
+    expect_small_head(&parts.headers)?;
+    let (target, query) = (Target::of_path(parts.uri.path())?, Query::of(&parts.uri)?);
+    let operation = Operation::of(&parts.method, &target, &query, &parts.headers)?;
+    asked.operation = Some(operation);
+    let caller = auth::authenticate(state, parts)?;
+    query.hoist(&mut parts.headers);
+    auth::authorize(&caller, operation, &target, &query)?;
+    auth::expect_owner(&caller, &parts.headers, "x-amz-expected-bucket-owner")?;
+    Ok((operation, target, query, caller))
 }
 
 /// The bytes of header lines, at most, as S3 has it.
@@ -117,13 +120,26 @@ fn expect_small_head(headers: &HeaderMap) -> Result<(), S3Error> {
     Err(S3Error::new(ErrorCode::RequestHeaderSectionTooLarge).with("MaxSizeAllowed", HEADERS))
 }
 
-/// Reads what is left of a small body. A client that waits for `100 Continue` sends none, and is not asked to.
-async fn drain(mut body: Incoming, waits: bool) {
-    if waits || body.is_end_stream() || body.size_hint().upper().is_none_or(|bytes| bytes > UNWANTED) {
-        return;
+/// Gets rid of what is left of a body, and says whether the connection can be used again.
+///
+/// A client that sends while it is refused would not hear why if the connection were closed with bytes unread: the system
+/// would reset it. So a small body is read to its end, and what comes of a large one is read for a while, beside the answer.
+async fn dismiss(mut body: Incoming, waits: bool) -> bool {
+    if body.is_end_stream() {
+        return true;
     }
-    let reading = async { while let Some(Ok(_)) = body.frame().await {} };
-    let _ = tokio::time::timeout(PATIENCE, reading).await;
+    // It was not asked to send, and must not be now.
+    if waits {
+        return false;
+    }
+    if body.size_hint().upper().is_some_and(|bytes| bytes <= UNWANTED) {
+        let reading = async { while let Some(Ok(_)) = body.frame().await {} };
+        return tokio::time::timeout(PATIENCE, reading).await.is_ok();
+    }
+    tokio::spawn(tokio::time::timeout(LINGER, async move {
+        while let Ok(Some(Ok(_))) = tokio::time::timeout(PATIENCE, body.frame()).await {}
+    }));
+    false
 }
 
 fn refuse(error: &S3Error, path: &str, id: &str, method: &Method) -> Answer {

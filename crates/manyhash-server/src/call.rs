@@ -27,6 +27,8 @@ pub(crate) struct Call {
     pub(crate) caller: Caller,
     /// What is left of it is not wanted.
     pub(crate) body: Incoming,
+    /// Whether any of it was, so that a client that waited for that sends it now.
+    pub(crate) is_asked_for: bool,
 }
 
 impl Call {
@@ -62,6 +64,7 @@ impl Call {
         }
         // Bodies that come at the same time share lanes, so the engine hears of each as soon as it is known.
         let _announcement = self.state.engine.announce();
+        self.is_asked_for = true;
         let source = Received::new(&self.state, &mut self.body);
         ingest::ingest(&self.state, source, claims).await
     }
@@ -75,6 +78,7 @@ impl Call {
         if required && claims.content_md5.is_none() && matches!(claims.checksum, ChecksumClaim::Computed(_)) {
             return Err(S3Error::digest_required());
         }
+        self.is_asked_for = true;
         let source = Received::new(&self.state, &mut self.body);
         ingest::gather(&self.state, source, claims).await
     }

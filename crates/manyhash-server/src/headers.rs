@@ -118,8 +118,10 @@ pub(crate) const KEPT: &[&str] = &[
     "content-language",
     "content-type",
     "expires",
-    "x-amz-website-redirect-location",
+    REDIRECT,
 ];
+
+pub(crate) const REDIRECT: &str = "x-amz-website-redirect-location";
 
 const METADATA: &str = "x-amz-meta-";
 
@@ -135,9 +137,7 @@ pub(crate) fn kept(headers: &HeaderMap) -> Result<Kept, S3Error> {
             let codings = value.split(',').map(str::trim);
             value = codings.filter(|coding| !coding.eq_ignore_ascii_case("aws-chunked")).collect::<Vec<_>>().join(",");
         }
-        if *name == "x-amz-website-redirect-location"
-            && !["http://", "https://", "/"].iter().any(|start| value.starts_with(start))
-        {
+        if *name == REDIRECT && !["http://", "https://", "/"].iter().any(|start| value.starts_with(start)) {
             return Err(ErrorCode::InvalidRedirectLocation.into());
         }
         if !value.is_empty() {
@@ -166,7 +166,7 @@ fn refuse_what_is_not_done(headers: &HeaderMap) -> Result<(), S3Error> {
         }
         if name.starts_with("x-amz-object-lock-") {
             return Err(
-                S3Error::new(ErrorCode::InvalidRequest).with_message("Bucket is missing Object Lock Configuration")
+                S3Error::new(ErrorCode::InvalidRequest).with_message("Bucket is missing ObjectLockConfiguration")
             );
         }
     }

@@ -1,10 +1,11 @@
 //! What a request asks for: the bucket and key of its path, its query, and the operation they amount to.
 
 use crate::keys::Access;
-use http::{HeaderMap, Method, Uri};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Uri};
 use manyhash_s3::error::{ErrorCode, S3Error};
 use percent_encoding::percent_decode_str;
 use std::borrow::Cow;
+use std::fmt;
 
 /// The longest key, in bytes of UTF-8.
 const LONGEST_KEY: usize = 1024;
@@ -39,12 +40,22 @@ impl Target {
     }
 }
 
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [bucket, key] = [&self.bucket, &self.key].map(|name| name.as_deref().unwrap_or_default());
+        write!(f, "{bucket}/{key}")
+    }
+}
+
 fn decode(text: &str) -> Result<String, S3Error> {
     match percent_decode_str(text).decode_utf8() {
         Ok(text) => Ok(text.into_owned()),
         Err(_) => Err(ErrorCode::InvalidURI.into()),
     }
 }
+
+/// How the names of headers begin that a presigned URL may carry.
+const HOISTED: &[&str] = &["x-amz-checksum-", "x-amz-meta-", "x-amz-acl", "x-amz-storage-class", "x-amz-tagging"];
 
 /// The parameters of a query, decoded, in their order.
 #[derive(Clone, Debug, Default)]
@@ -66,6 +77,17 @@ impl Query {
 
     pub(crate) fn get(&self, name: &str) -> Option<&str> {
         self.0.iter().find(|(candidate, _)| candidate == name).map(|(_, value)| &**value)
+    }
+
+    /// Puts into the headers what a presigned URL carries of them: its parameters are signed as headers would be.
+    pub(crate) fn hoist(&self, headers: &mut HeaderMap) {
+        for (name, value) in &self.0 {
+            let name = name.to_ascii_lowercase();
+            let is_header = HOISTED.iter().any(|start| name.starts_with(start));
+            if let (true, Ok(name), Ok(value)) = (is_header, HeaderName::try_from(name), HeaderValue::try_from(value)) {
+                headers.entry(name).or_insert(value);
+            }
+        }
     }
 
     pub(crate) fn has(&self, name: &str) -> bool {

@@ -63,6 +63,11 @@ pub(super) async fn create(call: &mut Call) -> Result<Answer, S3Error> {
         return Err(S3Error::bucket(ErrorCode::InvalidBucketName, call.bucket()));
     }
     headers::refuse_access_lists(&call.parts.headers)?;
+    if let Some(value) = call.header("x-amz-bucket-object-lock-enabled")
+        && !value.eq_ignore_ascii_case("false")
+    {
+        return Err(S3Error::header_not_implemented("x-amz-bucket-object-lock-enabled"));
+    }
     let body = call.receive_document(false).await?;
     // S3 has no name here for its first region, and refuses the one that it has elsewhere.
     if let Some(location) = CreateBucketConfiguration::from_request(&body)?.location_constraint

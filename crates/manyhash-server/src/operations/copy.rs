@@ -5,9 +5,9 @@ use super::get::{self, Found, Precondition};
 use super::{commit, moment, parts};
 use crate::auth;
 use crate::call::{Call, read};
-use crate::headers;
+use crate::headers::{self, REDIRECT};
 use crate::ingest::{self, ChecksumClaim, Claims, Stored};
-use crate::kept::{self, Kept};
+use crate::kept;
 use crate::request::Target;
 use crate::response::Answer;
 use http::StatusCode;
@@ -45,8 +45,14 @@ pub(super) async fn object(call: &mut Call) -> Result<Answer, S3Error> {
     if same && !replaces && asked.is_none() {
         return Err(S3Error::copy_to_itself());
     }
-    let mut kept =
-        if replaces { Kept { headers: given.headers, metadata: given.metadata, ..found.kept } } else { found.kept };
+    let mut kept = found.kept;
+    if replaces {
+        (kept.headers, kept.metadata) = (given.headers, given.metadata);
+    } else {
+        // S3 does not copy where a website redirects to.
+        kept.headers.retain(|(name, _)| name != REDIRECT);
+        kept.headers.extend(given.headers.into_iter().filter(|(name, _)| name == REDIRECT));
+    }
     // Another upload's name would make that upload seem complete here too.
     kept.upload = None;
     if let Some(algorithm) = asked

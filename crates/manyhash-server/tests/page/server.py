@@ -1,11 +1,10 @@
 """`manyhash serve` as a process of its own, and a client that keeps it busy."""
 
-import hashlib
 import re
+import socket
 import subprocess
 import threading
-from base64 import b64encode
-from http.client import HTTPConnection
+from http.client import HTTPResponse
 from pathlib import Path
 from random import Random
 from urllib.parse import urlsplit
@@ -58,23 +57,23 @@ class Server:
 
 
 class Load:
-    """Uploads and downloads until its end: bodies of several sizes, some of them twice.
+    """Uploads and downloads until its end, some bodies twice: a thread with boto3, and bursts on many connections.
 
-    All but one of the threads send presigned requests, which leaves more of the processors to the server.
+    A burst is sent before any of its answers is read, so that the server has much to do at once and Python little.
     """
 
-    THREADS = 24
-    KEYS = 20
     BUCKET = "load"
+    BURST = 48
+    SIZES = (4 << 10, 64 << 10, 256 << 10)
+    PAUSE = 0.02
 
     def __init__(self, server: Server):
         self.client = server.client()
         self.client.create_bucket(Bucket=self.BUCKET)
-        self.address = urlsplit(server.endpoint).netloc
+        self.address = urlsplit(server.endpoint)
         self.stopped = threading.Event()
         self.failures: list[Exception] = []
-        tasks = [self._through_boto3, *[self._presigned] * (self.THREADS - 1)]
-        self.threads = [threading.Thread(target=self._run, args=task) for task in enumerate(tasks)]
+        self.threads = [threading.Thread(target=self._run, args=[task]) for task in (self._boto3, self._bursts)]
 
     def __enter__(self) -> "Load":
         for thread in self.threads:
@@ -86,44 +85,52 @@ class Load:
         for thread in self.threads:
             thread.join()
 
-    def _run(self, number: int, task) -> None:
+    def _run(self, task) -> None:
         try:
-            # Every fourth body is one that all threads send.
-            bodies = [random_body(f"{turn} {number if turn % 4 else ''}", turn) for turn in range(self.KEYS)]
-            task(number, bodies)
+            task()
         except Exception as failure:
             self.failures.append(failure)
 
-    def _through_boto3(self, number: int, bodies: list[bytes]) -> None:
-        while not self.stopped.is_set():
-            for turn, body in enumerate(bodies):
-                target = {"Bucket": self.BUCKET, "Key": f"{number}/{turn}"}
-                self.client.put_object(Body=body, **target)
-                assert self.client.get_object(**target)["Body"].read() == body
+    def _boto3(self) -> None:
+        random = Random(1)
+        while not self.stopped.wait(self.PAUSE):
+            target = {"Bucket": self.BUCKET, "Key": f"boto3/{random.randrange(100)}"}
+            body = random.randbytes(random.choice(self.SIZES))
+            self.client.put_object(Body=body, **target)
+            assert self.client.get_object(**target)["Body"].read() == body
 
-    def _presigned(self, number: int, bodies: list[bytes]) -> None:
-        requests = []
-        for turn, body in enumerate(bodies):
-            target = {"Bucket": self.BUCKET, "Key": f"{number}/{turn}"}
-            md5 = b64encode(hashlib.md5(body).digest()).decode()
-            put = self.client.generate_presigned_url("put_object", {**target, "ContentMD5": md5})
-            requests.append(("PUT", put, body, {"Content-MD5": md5}))
-            if turn % 2:
-                requests.append(("GET", self.client.generate_presigned_url("get_object", target), body, {}))
-        connection = HTTPConnection(self.address)
-        while not self.stopped.is_set():
-            for method, url, body, headers in requests:
-                connection.request(method, url, body if method == "PUT" else None, headers)
-                response = connection.getresponse()
-                answer = response.read()
-                assert response.status == 200, answer
-                assert method == "PUT" or answer == body
-        connection.close()
+    def _bursts(self) -> None:
+        random = Random(2)
+        store = random.randbytes(16 << 20)
+        sockets = [socket.create_connection((self.address.hostname, self.address.port)) for _ in range(self.BURST)]
+        targets = [{"Bucket": self.BUCKET, "Key": f"bursts/{number}"} for number in range(self.BURST)]
+        put, get = ([self._presigned(method, target) for target in targets] for method in ("put_object", "get_object"))
+        while not self.stopped.wait(self.PAUSE):
+            # One of four is a body that was there before.
+            starts = [random.randrange(len(store) // 2) if number % 4 else 0 for number in range(self.BURST)]
+            bodies = [store[start : start + random.choice(self.SIZES)] for start in starts]
+            heads = [b"PUT " + rest + b"Content-Length: %d\r\n\r\n" % len(body) for rest, body in zip(put, bodies)]
+            self._burst(sockets, [head + body for head, body in zip(heads, bodies)])
+            assert self._burst(sockets, [b"GET " + rest + b"\r\n" for rest in get]) == bodies
+        for connection in sockets:
+            connection.close()
 
+    def _presigned(self, method: str, target: dict) -> bytes:
+        """What follows the method in a presigned request's head."""
+        url = urlsplit(self.client.generate_presigned_url(method, target))
+        return f"{url.path}?{url.query} HTTP/1.1\r\nHost: {url.netloc}\r\n".encode()
 
-def random_body(seed: str, turn: int) -> bytes:
-    """Bytes that only this seed gives, as many as it is the turn of."""
-    return Random(seed).randbytes((4 << 10, 64 << 10, 1 << 20)[turn % 3])
+    @staticmethod
+    def _burst(sockets: list[socket.socket], requests: list[bytes]) -> list[bytes]:
+        for connection, request in zip(sockets, requests):
+            connection.sendall(request)
+        bodies = []
+        for connection in sockets:
+            response = HTTPResponse(connection)
+            response.begin()
+            bodies.append(response.read())
+            assert response.status == 200, bodies[-1]
+        return bodies
 
 
 def refused(client, bucket: str, key: str) -> str:
