@@ -9,8 +9,6 @@ use manyhash_s3::xml::{CompleteMultipartUpload, CreateBucketConfiguration, Delet
 macro_rules! read_again {
     ($type:ident, $bytes:expr) => {
         match $type::from_request($bytes) {
-            // A zero byte can be there, and cannot be written: XML has not even a reference to it.
-            Ok(_) if $bytes.contains(&0) => {}
             Ok(request) => {
                 let written = request.to_xml();
                 assert_eq!($type::from_request(written.as_bytes()), Ok(request), "{written}");

@@ -32,6 +32,10 @@ enum Inside<'d> {
 impl<'d> Reader<'d> {
     pub(super) fn new(document: &'d [u8]) -> Result<Self, XmlError> {
         let document = std::str::from_utf8(document).map_err(|_| XmlError::NotUtf8)?;
+        // XML has no NUL, and not even a reference to one.
+        if document.contains('\0') {
+            return Err(XmlError::NotWellFormed("there is a NUL".to_owned()));
+        }
         Ok(Self::of_str(document.strip_prefix('\u{feff}').unwrap_or(document), false))
     }
 
