@@ -55,6 +55,8 @@ pub(crate) enum Error {
     Task(#[from] tokio::task::JoinError),
     #[error(transparent)]
     Files(#[from] crate::files::FilesError),
+    #[error(transparent)]
+    S3(#[from] crate::s3::S3LoadError),
     #[error("standard output: {0}")]
     Output(#[from] std::io::Error),
 }

@@ -14,6 +14,7 @@ mod subject;
 mod tree;
 
 pub(crate) use error::FilesError;
+pub(crate) use made::{is_memory, memory_directory};
 
 use crate::error::Error;
 use crate::measure::{median, turns};

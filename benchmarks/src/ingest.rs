@@ -9,7 +9,7 @@ mod hashing;
 mod receiver;
 mod sender;
 
-pub(crate) use sender::{SenderArgs, send};
+pub(crate) use sender::{SenderArgs, content, send};
 
 use crate::error::Error;
 use crate::options::Options;

@@ -4,7 +4,7 @@
 //! [checked](verify) before anything is timed; then all are [measured](measure) in turns, and the medians
 //! [reported](report). What does not fit that (threads that contend, objects from a network, streams, programs) is an
 //! experiment of its own: [`callers`], [`columns`], [`constructions`], [`engine`], [`files`], [`ingest`], [`lookup`],
-//! [`store`] and [`threads`].
+//! [`s3`], [`store`] and [`threads`].
 
 mod callers;
 mod columns;
@@ -21,6 +21,7 @@ mod messages;
 mod options;
 mod report;
 mod run;
+mod s3;
 mod sample;
 mod store;
 mod subject;
@@ -61,6 +62,8 @@ enum Experiment {
     Store(store::StoreArguments),
     /// The programs over trees of files, beside their peers
     Files(files::FilesArguments),
+    /// S3 servers, with many clients at once
+    S3(s3::S3Arguments),
     /// Sends what `ingest` receives
     #[command(hide = true)]
     Sender(ingest::SenderArgs),
@@ -88,6 +91,7 @@ fn run(cli: Cli) -> Result<(), Error> {
         Some(Experiment::Engine(args)) => engine::run(&args),
         Some(Experiment::Store(args)) => store::run(&args),
         Some(Experiment::Files(args)) => files::run(&args),
+        Some(Experiment::S3(args)) => s3::run(&args),
         Some(Experiment::Sender(args)) => ingest::send(&args),
     }
 }

@@ -48,6 +48,16 @@ impl Made {
 /// Where a tmpfs usually is.
 const MEMORY: &str = "/dev/shm";
 
+/// The directory of a tmpfs, if there is one.
+pub(crate) fn memory_directory() -> Option<&'static Path> {
+    Some(Path::new(MEMORY)).filter(|path| is_memory(path))
+}
+
+/// Whether this directory is in a tmpfs.
+pub(crate) fn is_memory(path: &Path) -> bool {
+    room(path).is_some()
+}
+
 /// The directory of a tmpfs that has room for twice the tree, so that the machine does not begin to swap.
 pub(crate) fn memory(tree: &Tree) -> Option<&'static Path> {
     let path = Path::new(MEMORY);
