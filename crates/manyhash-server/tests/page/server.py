@@ -15,13 +15,12 @@ from botocore.exceptions import ClientError
 
 
 class Server:
-    """A running server. Leaving the context ends it, by its own process ID."""
+    """A running server. Leaving the context stops it, by its own process ID."""
 
     def __init__(self, program: str, directory: Path, *options: str, admin: str = "127.0.0.1:0"):
         command = [program, "serve", str(directory), "--listen", "127.0.0.1:0", "--admin", admin, *options]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         self.endpoint, self.access, self.secret, self.page = self._announced()
-        self.admin = re.sub("^http://|/$", "", self.page)
 
     def _announced(self) -> list[str]:
         """What the server prints when it is ready."""
@@ -37,6 +36,9 @@ class Server:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def stop(self) -> None:
         self.process.terminate()
         try:
             self.process.wait(30)
@@ -63,8 +65,8 @@ class Load:
     """
 
     BUCKET = "load"
-    BURST = 48
-    SIZES = (4 << 10, 64 << 10, 256 << 10)
+    BURST = 128
+    SIZES = (16 << 10, 64 << 10, 256 << 10)
     PAUSE = 0.02
 
     def __init__(self, server: Server):
@@ -93,7 +95,7 @@ class Load:
 
     def _boto3(self) -> None:
         random = Random(1)
-        while not self.stopped.wait(self.PAUSE):
+        while not self.stopped.wait(5 * self.PAUSE):
             target = {"Bucket": self.BUCKET, "Key": f"boto3/{random.randrange(100)}"}
             body = random.randbytes(random.choice(self.SIZES))
             self.client.put_object(Body=body, **target)
@@ -105,13 +107,23 @@ class Load:
         sockets = [socket.create_connection((self.address.hostname, self.address.port)) for _ in range(self.BURST)]
         targets = [{"Bucket": self.BUCKET, "Key": f"bursts/{number}"} for number in range(self.BURST)]
         put, get = ([self._presigned(method, target) for target in targets] for method in ("put_object", "get_object"))
+        bodies: dict[int, bytes] = {}
+        turn = 0
         while not self.stopped.wait(self.PAUSE):
-            # One of four is a body that was there before.
-            starts = [random.randrange(len(store) // 2) if number % 4 else 0 for number in range(self.BURST)]
-            bodies = [store[start : start + random.choice(self.SIZES)] for start in starts]
-            heads = [b"PUT " + rest + b"Content-Length: %d\r\n\r\n" % len(body) for rest, body in zip(put, bodies)]
-            self._burst(sockets, [head + body for head, body in zip(heads, bodies)])
-            assert self._burst(sockets, [b"GET " + rest + b"\r\n" for rest in get]) == bodies
+            turn += 1
+            requests, answers = [], []
+            for number in range(self.BURST):
+                # One connection of four asks for the body that it sent before, the others send new ones.
+                if number in bodies and (number + turn) % 4 == 0:
+                    requests.append(b"GET %b\r\n" % get[number])
+                    answers.append(bodies[number])
+                    continue
+                # One of four is a body that was there before.
+                start, size = random.randrange(len(store) // 2) if random.randrange(4) else 0, random.choice(self.SIZES)
+                bodies[number] = store[start : start + size]
+                requests.append(b"PUT %bContent-Length: %d\r\n\r\n%b" % (put[number], size, bodies[number]))
+                answers.append(b"")
+            assert self._burst(sockets, requests) == answers
         for connection in sockets:
             connection.close()
 
