@@ -95,6 +95,10 @@ struct Stored {
     written_bytes: u64,
     changes: u64,
     batches: u64,
+    /// Bodies that were found to differ from their SHA-256.
+    damaged: u64,
+    /// How often the index was opened again after the disk had failed.
+    reopened: u64,
     /// Milliseconds of a commit of the index, on average.
     commit: f64,
 }
@@ -111,6 +115,8 @@ fn stored(stats: &StoreStats) -> Stored {
         written_bytes: stats.written_bytes,
         changes: stats.changes,
         batches: stats.batches,
+        damaged: stats.damaged,
+        reopened: stats.reopened,
         commit: commits.total.as_secs_f64() * 1e3 / commits.count.max(1) as f64,
     }
 }
