@@ -51,13 +51,13 @@ printf '[[key]]\naccess = "%s"\nsecret = "%s"\n' "$access" "$secret" >"$work/key
 
 # Starts a server on a directory of its own. Options follow.
 start() {
-    rm -rf "$work/store"
+    rm -rf "$work/store" "$work/out"
     "$manyhash" serve "$work/store" --listen 127.0.0.1:0 --admin none --keys "$work/keys.toml" --region "$region" "$@" \
         >"$work/out" 2>"$work/err" &
     server=$!
     endpoint=
     for _ in {1..100}; do
-        if endpoint=$(grep -Eom1 'https?://127\.0\.0\.1:[0-9]+' "$work/out"); then
+        if endpoint=$(grep -Eosm1 'https?://127\.0\.0\.1:[0-9]+' "$work/out"); then
             return
         fi
         if ! kill -0 "$server" 2>/dev/null; then
