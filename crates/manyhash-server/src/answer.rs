@@ -7,7 +7,7 @@ use crate::metrics::Answered;
 use crate::request::{Operation, Query, Target};
 use crate::response::{Answer, Content, Finished, ResponseBody};
 use crate::state::State;
-use crate::{auth, operations};
+use crate::{auth, headers, operations};
 use bytes::Bytes;
 use http::request::Parts;
 use http::{HeaderMap, Method, Request, Response};
@@ -98,6 +98,7 @@ async fn answer(state: &Arc<State>, mut parts: Parts, body: Incoming, asked: &mu
 /// Finds out what is asked for, and whether whoever asks may.
 fn admit(state: &State, parts: &mut Parts, asked: &mut Asked) -> Result<(Operation, Target, Query, Caller), S3Error> {
     expect_small_head(&parts.headers)?;
+    headers::expect_clear_claims(&parts.headers)?;
     let (target, query) = (Target::of_path(parts.uri.path())?, Query::of(&parts.uri)?);
     let operation = Operation::of(&parts.method, &target, &query, &parts.headers)?;
     asked.operation = Some(operation);

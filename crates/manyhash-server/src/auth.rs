@@ -52,7 +52,7 @@ pub(crate) fn authorize(caller: &Caller, operation: Operation, target: &Target, 
             key.may_list(bucket, query.get("prefix").unwrap_or_default())
         }
         // Each key is looked at when the list of them is known.
-        Operation::DeleteObjects => key.may_see(bucket),
+        Operation::DeleteObjects => key.may_write_some(bucket),
         _ => key.may(operation.access(), bucket, target.key.as_deref()),
     };
     if may { Ok(()) } else { Err(ErrorCode::AccessDenied.into()) }

@@ -72,9 +72,11 @@ impl Call {
     /// Receives the XML of a request.
     pub(crate) async fn receive_document(&mut self, required: bool) -> Result<Bytes, S3Error> {
         let claims = self.claims(None)?;
-        if claims.length.is_none_or(|length| length > MAX_REQUEST_BYTES as u64) {
-            return Err(S3Error::message_too_long(MAX_REQUEST_BYTES));
-        }
+        let limit = if self.operation == Operation::CreateBucket { SHORT_DOCUMENT } else { MAX_REQUEST_BYTES };
+        let length = claims.length.and_then(|length| usize::try_from(length).ok()).filter(|length| *length <= limit);
+        let length = length.ok_or_else(|| S3Error::message_too_long(limit))?;
+        // Documents wait in memory for their end, so they come out of what there is for bodies.
+        let _paid = self.state.budget.take(length).ok_or(S3Error::new(ErrorCode::SlowDown))?;
         if required && claims.content_md5.is_none() && matches!(claims.checksum, ChecksumClaim::Computed(_)) {
             return Err(S3Error::digest_required());
         }
@@ -106,7 +108,14 @@ impl Call {
     }
 }
 
+/// The longest document that says a few words.
+const SHORT_DOCUMENT: usize = 64 << 10;
+
 /// A failure to read the index.
 pub(crate) fn read(error: ReadError) -> S3Error {
-    ingest::internal(error)
+    match error {
+        // It is being deleted, or replaced: whoever asks again finds out.
+        ReadError::Gone => ErrorCode::SlowDown.into(),
+        error => ingest::internal(error),
+    }
 }

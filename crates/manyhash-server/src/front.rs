@@ -24,8 +24,8 @@ use tokio::sync::watch;
 use tokio_rustls::TlsAcceptor;
 use watched::Watched;
 
-/// What of a body is read at once, at most.
-const BUFFER: usize = 512 << 10;
+/// What of a body is read at once, and what of an answer waits to be sent, at most.
+const BUFFER: usize = 128 << 10;
 
 /// The bytes of a head, at most: presigned addresses and 2 KB of metadata are in it.
 const HEAD: usize = 32 << 10;

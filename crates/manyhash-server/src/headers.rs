@@ -18,6 +18,33 @@ pub(crate) fn text<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     headers.get(name).and_then(|value| value.to_str().ok())
 }
 
+/// Headers that claim or demand something. If one could be read in two ways, what was claimed might not be compared.
+const ONCE: &[&str] = &[
+    "content-md5",
+    "if-match",
+    "if-none-match",
+    "x-amz-content-sha256",
+    "x-amz-copy-source",
+    "x-amz-copy-source-if-match",
+    "x-amz-copy-source-if-none-match",
+    "x-amz-copy-source-range",
+    "x-amz-decoded-content-length",
+    "x-amz-mp-object-size",
+    "x-amz-sdk-checksum-algorithm",
+];
+
+/// Refuses a request that makes a claim twice, or in what is no text.
+pub(crate) fn expect_clear_claims(headers: &HeaderMap) -> Result<(), S3Error> {
+    for name in ONCE {
+        let mut values = headers.get_all(*name).iter();
+        let unclear = values.next().is_some_and(|value| value.to_str().is_err()) || values.next().is_some();
+        if unclear {
+            return Err(S3Error::invalid_argument(name, "", "The header must be there once, and in ASCII."));
+        }
+    }
+    Ok(())
+}
+
 /// The length of the body without its framing.
 pub(crate) fn body_length(headers: &HeaderMap, payload: &Payload) -> Result<u64, S3Error> {
     if payload.is_streaming() {
@@ -41,6 +68,13 @@ const NO_CHECKSUMS: &[&str] = &["algorithm", "type", "mode"];
 
 /// The one checksum in the headers, if there is one.
 pub(crate) fn checksum(headers: &HeaderMap) -> Result<Option<Checksum>, S3Error> {
+    let Some((algorithm, value)) = checksum_text(headers)? else { return Ok(None) };
+    let checksum = Checksum::parse(algorithm, value);
+    checksum.map(Some).map_err(|_| S3Error::invalid_checksum_header(algorithm.header()))
+}
+
+/// The text of the one checksum in the headers, if there is one.
+pub(crate) fn checksum_text(headers: &HeaderMap) -> Result<Option<(ChecksumAlgorithm, &str)>, S3Error> {
     let mut found = None;
     for (name, value) in headers {
         let Some(rest) = name.as_str().strip_prefix(CHECKSUM) else { continue };
@@ -53,8 +87,8 @@ pub(crate) fn checksum(headers: &HeaderMap) -> Result<Option<Checksum>, S3Error>
         }
     }
     let Some((algorithm, value)) = found else { return Ok(None) };
-    let checksum = value.to_str().ok().and_then(|value| Checksum::parse(algorithm, value).ok());
-    checksum.map(Some).ok_or_else(|| S3Error::invalid_checksum_header(algorithm.header()))
+    let text = value.to_str().map_err(|_| S3Error::invalid_checksum_header(algorithm.header()))?;
+    Ok(Some((algorithm, text)))
 }
 
 /// Where the body's checksum is said. If it is nowhere, that of `expected` is computed, or CRC-64/NVME as S3 does.
@@ -64,7 +98,11 @@ pub(crate) fn checksum_claim(
     expected: Option<ChecksumAlgorithm>,
 ) -> Result<ChecksumClaim, S3Error> {
     let value = checksum(headers)?;
-    let trailers = if payload.has_trailers() { chunked::announced_trailers(headers)? } else { Vec::new() };
+    let trailers = chunked::announced_trailers(headers)?;
+    // It would never come.
+    if !trailers.is_empty() && !payload.has_trailers() {
+        return Err(S3Error::unsupported_trailer());
+    }
     if trailers.len() > 1 {
         return Err(S3Error::several_checksums());
     }

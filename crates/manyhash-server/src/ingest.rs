@@ -92,15 +92,16 @@ pub(crate) async fn gather(state: &State, source: impl Source, claims: Claims) -
     Ok(pieces.0.into())
 }
 
-/// Computes the checksum of what is stored already.
+/// Computes the checksum of what is stored already, and its SHA-256.
 pub(crate) async fn digest(
     state: &State,
     source: impl Source,
     algorithm: ChecksumAlgorithm,
-) -> Result<Checksum, S3Error> {
+) -> Result<(Checksum, [u8; 32]), S3Error> {
     let checksum = ChecksumClaim::Computed(algorithm);
     let claims = Claims { payload: Payload::Unsigned, length: None, chain: None, content_md5: None, checksum };
-    Ok(receive(state, source, claims, &mut Counted::default()).await?.checksum)
+    let digests = receive(state, source, claims, &mut Counted::default()).await?;
+    Ok((digests.checksum, digests.sha256))
 }
 
 /// Where the pieces of a body go.

@@ -174,6 +174,12 @@ impl Key {
         self.may(Access::Read, bucket, Some(prefix))
     }
 
+    /// Whether the holder may write anything of a bucket.
+    pub(crate) fn may_write_some(&self, bucket: &str) -> bool {
+        let mut rights = self.rights.iter().flatten().filter(|right| right.bucket == bucket || right.bucket == "*");
+        self.rights.is_none() || rights.any(|right| right.allow.contains(&Access::Write))
+    }
+
     /// Whether the holder may see that the bucket exists.
     pub(crate) fn may_see(&self, bucket: &str) -> bool {
         self.may(Access::Read, bucket, None)

@@ -34,7 +34,7 @@ pub(crate) async fn perform(call: &mut Call) -> Result<Answer, S3Error> {
         Operation::DeleteObjects => delete::objects(call).await,
         Operation::PutObject => put::object(call).await,
         Operation::CopyObject => copy::object(call).await,
-        Operation::GetObject => get::object(call),
+        Operation::GetObject => get::object(call).await,
         Operation::HeadObject => get::head(call),
         Operation::DeleteObject => delete::object(call).await,
         Operation::GetObjectAttributes => attributes::object(call),

@@ -103,7 +103,7 @@ enum Reading {
 }
 
 /// How much is read at once. More would only leave the cache before it is sent.
-const PIECE: usize = 256 << 10;
+const PIECE: usize = 128 << 10;
 
 impl Body for ResponseBody {
     type Data = Bytes;

@@ -35,7 +35,9 @@ pub(crate) fn look_at_disk(state: &State) {
 async fn expire(state: &State) {
     let age = i64::try_from(state.config.upload_expiry.as_millis()).unwrap_or(i64::MAX);
     let before = state.milliseconds().saturating_sub(age);
-    while let Ok(uploads) = state.store.uploads_before(before, UPLOADS) {
+    loop {
+        let store = state.store.clone();
+        let Ok(Ok(uploads)) = spawn_blocking(move || store.uploads_before(before, UPLOADS)).await else { return };
         let aborting: Vec<_> = uploads
             .into_iter()
             .map(|upload| {

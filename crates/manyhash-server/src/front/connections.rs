@@ -3,11 +3,14 @@
 use super::watched::{Phase, Watch};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 
 /// How long the head of a request, or a handshake, may take, in milliseconds.
 const HEAD: u64 = 10_000;
+
+/// How long a head may take, in milliseconds, while there is no room for others.
+const SLOW_HEAD: u64 = 1000;
 
 /// How long a client may take nothing of an answer, in milliseconds.
 const BLOCKED: u64 = 60_000;
@@ -75,16 +78,21 @@ impl Connections {
                 if open.connections.len() < self.most {
                     return;
                 }
-                let idle = open.connections.values().filter_map(|watching| match watching.watch.phase() {
-                    (Phase::Idle, lasted) => Some((lasted, watching.clone())),
+                // Of an answer, something may still be on its way when its request is over. And if all have begun a
+                // head, whoever takes long over it may not keep others out.
+                let dispensable = open.connections.values().filter_map(|watching| match watching.watch.phase() {
+                    (Phase::Idle, lasted) if watching.watch.blocked().is_none() => Some((true, lasted, watching)),
+                    (Phase::Head, lasted) if lasted > SLOW_HEAD => Some((false, lasted, watching)),
                     _ => None,
                 });
-                if let Some((_, longest)) = idle.max_by_key(|(lasted, _)| *lasted) {
+                let longest = dispensable.max_by_key(|(is_idle, lasted, _)| (*is_idle, *lasted));
+                if let Some(longest) = longest.map(|(.., watching)| watching.clone()) {
                     longest.end.notify_one();
                     open.reaped += 1;
                 }
             }
-            left.await;
+            // Heads grow old without anybody leaving.
+            let _ = tokio::time::timeout(Duration::from_millis(100), left).await;
         }
     }
 

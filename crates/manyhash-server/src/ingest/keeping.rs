@@ -6,7 +6,7 @@
 //! it while it waits for its client. It writes what it has instead.
 
 use super::{Sink, disk, internal};
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use manyhash_s3::error::S3Error;
 use manyhash_store::{Body, NewFile, SMALL, Store};
 use std::sync::Arc;
@@ -15,6 +15,9 @@ use tokio::task::{JoinHandle, spawn_blocking};
 
 /// How much is written at once.
 const PIECE: usize = 1 << 20;
+
+/// A smaller piece is copied together with others.
+const PARTICLE: usize = 4 << 10;
 
 /// What each body may keep in memory for free.
 const FREE: usize = 64 << 10;
@@ -31,7 +34,7 @@ impl Budget {
     /// Bytes that are counted as one.
     const UNIT: usize = 1 << 10;
 
-    fn take(&self, bytes: usize) -> Option<OwnedSemaphorePermit> {
+    pub(crate) fn take(&self, bytes: usize) -> Option<OwnedSemaphorePermit> {
         let units = u32::try_from(bytes.div_ceil(Self::UNIT)).ok()?;
         self.0.clone().try_acquire_many_owned(units).ok()
     }
@@ -44,6 +47,8 @@ pub(super) struct Keeping {
     length: u64,
     /// Not given to the disk yet.
     pending: Vec<Bytes>,
+    /// After `pending`: pieces so small that what holds them together would weigh more than they.
+    dust: BytesMut,
     bytes: usize,
     /// What of `bytes` is paid for.
     paid: Option<OwnedSemaphorePermit>,
@@ -53,7 +58,23 @@ pub(super) struct Keeping {
 impl Keeping {
     pub(super) fn new(store: &Store, budget: &Budget) -> Self {
         let (store, budget) = (store.clone(), budget.clone());
-        Keeping { store, budget, length: 0, pending: Vec::new(), bytes: 0, paid: None, file: File::None }
+        Keeping {
+            store,
+            budget,
+            length: 0,
+            pending: Vec::new(),
+            dust: BytesMut::new(),
+            bytes: 0,
+            paid: None,
+            file: File::None,
+        }
+    }
+
+    /// Makes one piece of the small ones.
+    fn sweep(&mut self) {
+        if !self.dust.is_empty() {
+            self.pending.push(self.dust.split().freeze());
+        }
     }
 
     /// Writes all, and waits until it is written.
@@ -77,6 +98,7 @@ impl Keeping {
     /// Hands what is pending to a thread that may wait for the disk.
     async fn write(&mut self) -> Result<(), S3Error> {
         let file = self.written().await?;
+        self.sweep();
         let pieces = std::mem::take(&mut self.pending);
         let paid = self.paid.take();
         self.bytes = 0;
@@ -96,9 +118,10 @@ impl Keeping {
     /// Ends the body. What is in a file is on the disk then, though without a name.
     pub(super) async fn finish(mut self) -> Result<Body, S3Error> {
         if matches!(self.file, File::None) && self.length <= SMALL as u64 {
+            self.sweep();
             return Ok(Body::Small(self.pending));
         }
-        if !self.pending.is_empty() {
+        if self.bytes > 0 {
             self.write().await?;
         }
         let Some(mut file) = self.written().await? else { return Err(internal("a body was lost")) };
@@ -116,7 +139,15 @@ impl Sink for Keeping {
     async fn add(&mut self, bytes: Bytes) -> Result<(), S3Error> {
         self.length += bytes.len() as u64;
         self.bytes += bytes.len();
-        self.pending.push(bytes);
+        if bytes.len() < PARTICLE {
+            self.dust.extend_from_slice(&bytes);
+            if self.dust.len() >= FREE {
+                self.sweep();
+            }
+        } else {
+            self.sweep();
+            self.pending.push(bytes);
+        }
         let paid = self.paid.as_ref().map_or(0, |paid| paid.num_permits() * Budget::UNIT);
         let due = self.bytes.saturating_sub(FREE + paid);
         if due > 0 {

@@ -17,7 +17,7 @@ use manyhash_s3::etag::ETag;
 use manyhash_s3::limits::MAX_UPLOAD_BYTES;
 use manyhash_s3::sign::Payload;
 use manyhash_s3::xml::{CopyObjectResult, CopyPartResult};
-use manyhash_store::Change;
+use manyhash_store::{Change, Extent};
 use std::ops::Range;
 
 pub(super) async fn object(call: &mut Call) -> Result<Answer, S3Error> {
@@ -59,7 +59,8 @@ pub(super) async fn object(call: &mut Call) -> Result<Answer, S3Error> {
         && kept.checksum.is_none_or(|checksum| checksum.checksum.algorithm() != algorithm)
     {
         let reader = call.state.store.read(&found.object.extents, 0..found.object.length()).map_err(read)?;
-        let computed = ingest::digest(&call.state, Stored::new(reader), algorithm).await?;
+        let (computed, sha256) = ingest::digest(&call.state, Stored::new(reader), algorithm).await?;
+        expect_sound(&found.object.extents, &sha256)?;
         kept.checksum = Some(ObjectChecksum::of_body(computed));
         kept.parts.iter_mut().for_each(|part| part.checksum = None);
     }
@@ -103,6 +104,9 @@ pub(super) async fn part(call: &mut Call) -> Result<Answer, S3Error> {
         checksum: ChecksumClaim::Computed(algorithm.unwrap_or(ChecksumAlgorithm::Crc64Nvme)),
     };
     let verified = ingest::ingest(&call.state, Stored::new(reader), claims).await?;
+    if length == found.object.length() {
+        expect_sound(&found.object.extents, &verified.content.sha256)?;
+    }
     let (etag, checksum) = parts::put(call, number, verified, algorithm).await?;
     let result = CopyPartResult {
         last_modified: moment(call.state.milliseconds()),
@@ -152,6 +156,14 @@ fn find(call: &Call, source: &Source) -> Result<Found, S3Error> {
     match get::conditions(&call.parts.headers, names, &found.object)? {
         Precondition::Holds => Ok(found),
         Precondition::NotModified => Err(ErrorCode::PreconditionFailed.into()),
+    }
+}
+
+/// Fails if content has changed on the disk: a new checksum of it would make it look right.
+fn expect_sound(extents: &[Extent], sha256: &[u8; 32]) -> Result<(), S3Error> {
+    match extents {
+        [extent] if extent.sha256 != *sha256 => Err(ingest::internal("content differs from its SHA-256: run a check")),
+        _ => Ok(()),
     }
 }
 

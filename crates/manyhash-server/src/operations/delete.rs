@@ -1,6 +1,6 @@
 //! DeleteObject and DeleteObjects.
 
-use super::{commit, refusal};
+use super::{commit, get, refusal};
 use crate::call::Call;
 use crate::headers;
 use crate::keys::Access;
@@ -12,6 +12,12 @@ use manyhash_store::{Change, Condition};
 
 pub(super) async fn object(call: &Call) -> Result<Answer, S3Error> {
     call.expect_bucket()?;
+    get::expect_no_version(call.query.get("versionId"))?;
+    for name in ["x-amz-if-match-size", "x-amz-if-match-last-modified-time"] {
+        if call.parts.headers.contains_key(name) {
+            return Err(S3Error::header_not_implemented(name));
+        }
+    }
     let condition = Condition { etag: call.header("if-match").map(headers::etags), ..Condition::default() };
     // To delete what is not there is no error.
     commit(call, Change::Delete { bucket: call.bucket().to_owned(), key: call.key().to_owned(), condition }).await?;
@@ -26,6 +32,10 @@ pub(super) async fn objects(call: &mut Call) -> Result<Answer, S3Error> {
     // All are under way before the first is waited for, so that they are made to last together.
     let mut under_way = Vec::new();
     for object in request.objects {
+        if let Err(error) = get::expect_no_version(object.version_id.as_deref()) {
+            result.errors.push(DeleteError::new(object.key, &error));
+            continue;
+        }
         let right = call.caller.key.may(Access::Write, call.bucket(), Some(&object.key));
         if !right {
             result.errors.push(DeleteError::new(object.key, &ErrorCode::AccessDenied.into()));

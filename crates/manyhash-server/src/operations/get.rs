@@ -13,8 +13,13 @@ use manyhash_s3::etag::ETagCondition;
 use manyhash_s3::time;
 use manyhash_store::{Condition, Object, ReadError};
 use std::ops::Range;
+use std::time::Duration;
 
-pub(super) fn object(call: &Call) -> Result<Answer, S3Error> {
+/// How often an object is looked up again whose content was replaced or deleted meanwhile. That takes a commit at most.
+const TRIES: u32 = 10;
+
+pub(super) async fn object(call: &Call) -> Result<Answer, S3Error> {
+    let mut tries = 0;
     loop {
         let found = find(call)?;
         let view = view(call, &found)?;
@@ -27,8 +32,10 @@ pub(super) fn object(call: &Call) -> Result<Answer, S3Error> {
                 answer.content = Content::Stored(reader);
                 return Ok(answer);
             }
-            // It was replaced or deleted between the two calls.
-            Err(ReadError::Gone) => {}
+            Err(ReadError::Gone) if tries < TRIES => {
+                tokio::time::sleep(Duration::from_millis(1 << tries)).await;
+                tries += 1;
+            }
             Err(error) => return Err(read(error)),
         }
     }
@@ -54,12 +61,17 @@ pub(super) fn find(call: &Call) -> Result<Found, S3Error> {
     find_by_name(call, call.bucket(), call.key())
 }
 
+/// Refuses to do with an object what is asked for one of its versions: it has none.
+pub(super) fn expect_no_version(version: Option<&str>) -> Result<(), S3Error> {
+    match version {
+        None | Some("" | "null") => Ok(()),
+        Some(value) => Err(S3Error::invalid_argument("versionId", value, "Invalid version id specified")),
+    }
+}
+
 /// Finds an object by its name.
 pub(super) fn find_by_name(call: &Call, bucket: &str, key: &str) -> Result<Found, S3Error> {
-    match call.query.filled("versionId") {
-        None | Some("null") => {}
-        Some(value) => return Err(S3Error::invalid_argument("versionId", value, "Invalid version id specified")),
-    }
+    expect_no_version(call.query.get("versionId"))?;
     match call.state.store.object(bucket, key).map_err(read)? {
         Some(object) => Ok(Found { kept: kept::decode(&object.attributes)?, object }),
         None if call.state.store.bucket(bucket).map_err(read)?.is_none() => {

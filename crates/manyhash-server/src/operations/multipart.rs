@@ -8,7 +8,7 @@ use crate::kept::{self, Kept, KeptPart, KeptUpload, KeptUploadedPart};
 use crate::response::Answer;
 use data_encoding::BASE64URL_NOPAD;
 use http::StatusCode;
-use manyhash_s3::checksum::{self, ChecksumAlgorithm, ChecksumType, ObjectChecksum};
+use manyhash_s3::checksum::{self, Checksum, ChecksumAlgorithm, ChecksumType, ObjectChecksum};
 use manyhash_s3::error::{ErrorCode, S3Error};
 use manyhash_s3::etag::{self, ETag};
 use manyhash_s3::limits::{MAX_PARTS, MIN_PART_BYTES};
@@ -125,6 +125,16 @@ fn completed_before(call: &Call, error: S3Error) -> Result<Answer, S3Error> {
 
 type Chosen = (Part, KeptUploadedPart);
 
+/// Whether a checksum is that of a part. One that was not computed is not.
+fn is_of(said: &Checksum, part: &Part, kept: &KeptUploadedPart) -> bool {
+    match said.algorithm() {
+        algorithm if algorithm == kept.checksum.algorithm() => *said == kept.checksum,
+        ChecksumAlgorithm::Sha256 => said.as_bytes() == part.extent.sha256,
+        ChecksumAlgorithm::Md5 => said.as_bytes() == kept.md5,
+        _ => false,
+    }
+}
+
 /// The parts that a request names, if they are what it says.
 fn choose(
     upload: &str,
@@ -148,9 +158,7 @@ fn choose(
             (Some(said), Some((algorithm, _))) if said.algorithm() != algorithm => {
                 return Err(S3Error::part_checksum_differs(said.algorithm(), part.part_number.unsigned_abs()));
             }
-            (Some(said), _) if said.algorithm() == kept.checksum.algorithm() && said != kept.checksum => {
-                return Err(invalid());
-            }
+            (Some(said), _) if !is_of(&said, found, &kept) => return Err(invalid()),
             (None, Some((algorithm, ChecksumType::Composite))) => {
                 return Err(S3Error::part_checksum_missing(algorithm, part.part_number.unsigned_abs()));
             }
@@ -208,17 +216,19 @@ fn expect_checksum(
     asked: Option<(ChecksumAlgorithm, ChecksumType)>,
     made: Option<ObjectChecksum>,
 ) -> Result<(), S3Error> {
-    if let Some(kind) = headers::checksum_type(&call.parts.headers)?
-        && let Some((_, expected)) = asked
-        && kind != expected
+    let kind = asked.map(|(_, kind)| kind).or(made.map(|made| made.kind));
+    if let Some(said) = headers::checksum_type(&call.parts.headers)?
+        && Some(said) != kind
     {
-        return Err(S3Error::checksum_type_differs(expected));
+        return Err(S3Error::checksum_type_differs(kind.unwrap_or(said)));
     }
-    let Some(made) = made else { return Ok(()) };
-    let algorithm = made.checksum.algorithm();
-    let Some(text) = call.header(algorithm.header()) else { return Ok(()) };
+    let Some((algorithm, text)) = headers::checksum_text(&call.parts.headers)? else { return Ok(()) };
     let claimed = ObjectChecksum::parse(algorithm, text);
     let claimed = claimed.map_err(|_| S3Error::invalid_checksum_header(algorithm.header()))?;
+    // What cannot be compared is not taken.
+    let made = made.filter(|made| made.checksum.algorithm() == algorithm).ok_or_else(|| {
+        S3Error::checksum_algorithm_differs(made.map(|made| made.checksum.algorithm()), Some(algorithm))
+    })?;
     // Composites are said with and without the number of parts.
     let good = claimed.checksum == made.checksum && claimed.parts.is_none_or(|_| claimed.parts == made.parts);
     call.state.metrics.verdict(algorithm.lower_case_name(), good);

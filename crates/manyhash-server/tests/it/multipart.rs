@@ -170,3 +170,21 @@ async fn parts_are_copied_and_uploads_aborted() {
     upload.part(0, b"x").send().await.refused(400, "InvalidArgument");
     upload.part(10_001, b"x").send().await.refused(400, "InvalidArgument");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_claim_that_cannot_be_compared_is_refused() {
+    let server = Running::start().await;
+    let upload = Upload::begin(&server, &[]).await;
+    let etag = upload.put(1, b"body").await;
+    let [right, wrong] = [&b"body"[..], b"other"].map(|text| digest(ChecksumAlgorithm::Sha256, text));
+    let parts = [(1, &*etag, None)];
+    let whole = upload.complete(&parts).header("x-amz-checksum-sha256", right.to_string());
+    whole.send().await.refused(400, "InvalidRequest");
+    let kind = upload.complete(&parts).header("x-amz-checksum-type", "COMPOSITE");
+    kind.send().await.refused(400, "InvalidRequest");
+    upload.complete(&[(1, &*etag, Some(wrong))]).send().await.refused(400, "InvalidPart");
+    let sha1 = digest(ChecksumAlgorithm::Sha1, b"body");
+    upload.complete(&[(1, &*etag, Some(sha1))]).send().await.refused(400, "InvalidPart");
+    server.get("/bucket/k").await.refused(404, "NoSuchKey");
+    upload.complete(&[(1, &*etag, Some(right))]).send().await.expect(200);
+}

@@ -243,3 +243,23 @@ async fn figures_are_shown() {
     let events = ask("/events").await;
     assert!(events.contains("\"code\":\"XAmzContentSHA256Mismatch\"") && events.contains("bucket/<k>"), "{events}");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_cannot_be_meant_is_not_done() {
+    let server = Running::start().await;
+    server.put("/bucket/k", b"body").await.expect(200);
+    let versions = server.request("DELETE", "/bucket/k?versionId=abc").send().await;
+    versions.refused(400, "InvalidArgument");
+    let request = "<Delete><Object><Key>k</Key><VersionId>abc</VersionId></Object></Delete>";
+    let md5 = |text: &[u8]| BASE64.encode(manyhash::digest(Algorithm::Md5, text).as_bytes());
+    let deleted = server.request("POST", "/bucket?delete").header("content-md5", md5(request.as_bytes()));
+    let deleted = deleted.body(request.as_bytes()).send().await.expect(200);
+    assert_eq!(deleted.element("Code"), "InvalidArgument");
+    server.get("/bucket/k").await.expect(200);
+
+    let put = || server.request("PUT", "/bucket/new").body(b"body");
+    let twice = put().header("content-md5", md5(b"body")).header("content-md5", md5(b"other"));
+    twice.send().await.refused(400, "InvalidArgument");
+    put().header("x-amz-trailer", "x-amz-checksum-crc32").send().await.refused(400, "InvalidRequest");
+    server.get("/bucket/new").await.refused(404, "NoSuchKey");
+}
