@@ -1,0 +1,14 @@
+//! The store from outside: on a real directory, and on a disk that fails and loses power.
+
+mod basics;
+mod check;
+mod concurrent;
+mod dedupe;
+mod driver;
+mod faults;
+mod listing;
+mod model;
+mod multipart;
+mod power;
+mod sim;
+mod support;
