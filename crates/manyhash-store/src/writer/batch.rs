@@ -68,14 +68,17 @@ impl Writer {
             return vec![Err(error.into()); count];
         }
         // The sources hold pins, which are needed until the batch is committed.
+        let (wanted, next) = (moves.moves.len(), moves.next);
         let (bodies, sources) = self.write_bodies(&mut changes, moves.moves);
+        // What could not be moved is looked at again.
+        let next = next.filter(|_| bodies.moved.len() == wanted);
         let mut state = self.state;
         let transacted = self.transact(changes, &sources, &bodies, &mut state);
         self.state.next = state.next;
         let answers = match transacted {
             Ok((applied, transaction)) if applied.is_changed => {
                 let outcome = self.commit(transaction, applied.state.batch, &bodies);
-                self.finish(outcome, applied, &bodies, &sources, moves.next, count)
+                self.finish(outcome, applied, &bodies, &sources, next, count)
             }
             Ok((applied, transaction)) => {
                 // It has only read.
