@@ -57,7 +57,7 @@ pub(crate) fn open(shared: &Arc<Shared>, extents: &[Extent], range: Range<u64>) 
         remaining,
     };
     if let Some((extent, range)) = pieces.pop_front() {
-        reader.current = open_piece(shared, &extent, range, false)?;
+        reader.current = open_piece(shared, &extent, range)?;
     }
     for (extent, range) in pieces {
         let pin = Pin::new(shared, extent)?.ok_or(ReadError::Gone)?;
@@ -67,11 +67,14 @@ pub(crate) fn open(shared: &Arc<Shared>, extents: &[Extent], range: Range<u64>) 
 }
 
 /// Opens a range of a blob. One that is pinned may be in the trash.
-fn open_piece(shared: &Shared, extent: &Extent, range: Range<u64>, is_pinned: bool) -> Result<Piece, ReadError> {
+fn open_piece(shared: &Shared, extent: &Extent, range: Range<u64>) -> Result<Piece, ReadError> {
     let mut error = ReadError::Gone;
     for _ in 0..TRIES {
         let (key, snapshot) = (extent.key(), shared.index.snapshot()?);
-        let blob = if is_pinned { snapshot.blob_or_trash(&key)? } else { snapshot.blob(&key)? };
+        let mut blob = snapshot.blob(&key)?;
+        if blob.is_none() && shared.pins.is_pinned(&key) {
+            blob = snapshot.blob_or_trash(&key)?;
+        }
         let opened = match blob.ok_or(ReadError::Gone)?.place {
             Place::Segment { segment, offset } => shared.segments.file(segment).map(|file| (file, offset)),
             Place::File { generation } => {
@@ -107,7 +110,7 @@ impl Reader {
             let Some((pin, range)) = self.rest.pop_front() else {
                 return Ok(None);
             };
-            self.current = open_piece(&self.shared, pin.extent(), range, true).map_err(into_io)?;
+            self.current = open_piece(&self.shared, pin.extent(), range).map_err(into_io)?;
         }
         self.read_piece(max, |file, buffer, offset| file.read_at(buffer, offset))
     }

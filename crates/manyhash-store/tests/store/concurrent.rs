@@ -1,7 +1,9 @@
 //! Many callers at once.
 
-use crate::support::{BUCKET, bytes, etag, get, new_store, put_change, put_content, small};
-use manyhash_store::{Commit, CommitError, Condition, ReadError, SMALL};
+use crate::support::{
+    BUCKET, Random, bytes, delete_change, etag, get, new_store, put_change, put_content, sha256, small,
+};
+use manyhash_store::{Body, Commit, CommitError, Condition, Content, ReadError, SMALL, Store};
 use std::collections::BTreeSet;
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -125,4 +127,43 @@ fn readers_see_whole_objects_while_they_are_replaced() {
     });
     assert!(seen.into_inner() > 0);
     assert_eq!(store.stats().blobs, 1);
+}
+
+#[test]
+fn what_is_pinned_can_be_kept_whatever_is_deleted() {
+    let (directory, store) = new_store();
+    let bodies = [bytes(1, 500), bytes(2, SMALL + 500)];
+    let digests = bodies.each_ref().map(|body| sha256(body));
+    let (is_over, kept) = (AtomicBool::new(false), AtomicUsize::new(0));
+    thread::scope(|scope| {
+        for thread in 0..4 {
+            let (store, bodies, digests, is_over, kept) = (&store, &bodies, &digests, &is_over, &kept);
+            scope.spawn(move || {
+                let key = format!("kept {thread}");
+                let mut random = Random::new(thread);
+                while !is_over.load(Ordering::Relaxed) {
+                    let which = random.below(2);
+                    let Some(pin) = store.pin(&digests[which]).expect("the index is read") else { continue };
+                    let extent = *pin.extent();
+                    let mut reader = store.read(&[extent], 0..extent.length).expect("what is pinned is there");
+                    assert!(reader.read(1 << 20).expect("it is read").is_some());
+                    let content = Content { sha256: digests[which], length: extent.length, body: Body::Kept(pin) };
+                    let change = put_content(&key, content, etag(&bodies[which]), Condition::default());
+                    store.commit_blocking(change).expect("what is pinned is kept");
+                    assert_eq!(get(store, &key).as_ref(), Some(&bodies[which]));
+                    store.commit_blocking(delete_change(&key)).expect("it is deleted");
+                    kept.fetch_add(1, Ordering::Relaxed);
+                }
+            });
+        }
+        for n in 0..150 {
+            store.commit_blocking(put_change(&store, "key", &bodies[n % 2])).expect("it is put");
+            store.commit_blocking(delete_change("key")).expect("it is deleted");
+        }
+        is_over.store(true, Ordering::Relaxed);
+    });
+    assert!(kept.into_inner() > 0);
+    assert_eq!(store.stats().blobs, 0);
+    store.close();
+    assert!(Store::check(directory.path(), false, |_| {}).expect("it is checked").is_clean());
 }

@@ -3,7 +3,8 @@
 use crate::driver::{Driver, open, verify, verify_after_crash};
 use crate::power::run_named;
 use crate::sim::{Fault, FaultKind, Sim, Survives};
-use crate::support::{BUCKET, Random, create_bucket, deadline};
+use crate::support::{BUCKET, Random, create_bucket, deadline, delete_change, etag, put_content, small};
+use manyhash_store::Condition;
 use std::time::Instant;
 
 /// Runs with a fault, and looks at what is there: at once, after the store is opened again, and after a power failure.
@@ -77,4 +78,21 @@ fn opening_a_store_that_is_open_is_refused() {
     assert_eq!(error.to_string(), "/store is open in another process: stop that one first");
     store.close();
     open(&sim).expect("it is free again");
+}
+
+#[test]
+fn a_disk_that_is_nearly_full_takes_nothing_and_gives_room() {
+    let sim = Sim::new();
+    let store = open(&sim).expect("a store is created");
+    store.commit_blocking(create_bucket(BUCKET)).expect("a bucket is created");
+    let put =
+        |key: &str| store.commit_blocking(put_content(key, small(b"content"), etag(b"content"), Condition::default()));
+    put("key").expect("there is room");
+    sim.limit_space(1 << 20);
+    let error = put("other").expect_err("there is no room");
+    assert!(error.is_storage_full(), "{error}");
+    assert_eq!(store.free_space().expect("it is known"), 1 << 20);
+    assert!(store.commit_blocking(delete_change("key")).expect("deleting gives room").existed);
+    sim.limit_space(1 << 40);
+    put("other").expect("there is room");
 }

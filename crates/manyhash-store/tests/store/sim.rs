@@ -27,6 +27,8 @@ struct State {
     log: Vec<Op>,
     calls: usize,
     fault: Option<Fault>,
+    /// What is said to be free, if there is a limit.
+    free_space: Option<u64>,
 }
 
 /// What was asked of the disk, or told to the test.
@@ -102,6 +104,10 @@ impl Sim {
         let mut state = self.state();
         state.fault = fault;
         state.calls = 0;
+    }
+
+    pub(crate) fn limit_space(&self, free: u64) {
+        self.state().free_space = Some(free);
     }
 
     pub(crate) fn calls(&self) -> usize {
@@ -383,7 +389,7 @@ impl Disk for Sim {
     }
 
     fn free_space(&self, _: &Path) -> io::Result<u64> {
-        Ok(u64::MAX)
+        Ok(self.state().free_space.unwrap_or(u64::MAX))
     }
 
     fn lock(&self, _: &Path) -> io::Result<Option<Box<dyn Any + Send + Sync>>> {
