@@ -23,7 +23,7 @@ use manyhash_s3::checksum::{Checksum, ChecksumAlgorithm, RunningChecksum};
 use manyhash_s3::chunked::SignatureChain;
 use manyhash_s3::error::{ErrorCode, S3Error};
 use manyhash_s3::sign::Payload;
-use manyhash_store::Content;
+use manyhash_store::{Body, Content};
 use std::future::poll_fn;
 use std::pin::pin;
 use std::task::Poll;
@@ -77,6 +77,15 @@ pub(crate) struct Verified {
 
 /// Reads a body to its end, and compares it with what is claimed of it.
 pub(crate) async fn ingest(state: &State, source: impl Source, claims: Claims) -> Result<Verified, S3Error> {
+    // What is there already is verified, and not written again.
+    if let Payload::Sha256(sha256) = &claims.payload
+        && state.config.dedupe
+        && let Some(pin) = state.store.pin(sha256).map_err(internal)?
+    {
+        let mut counted = Counted::default();
+        let Digests { md5, sha256, checksum } = receive(state, source, claims, &mut counted).await?;
+        return Ok(Verified { content: Content { sha256, length: counted.0, body: Body::Kept(pin) }, md5, checksum });
+    }
     let mut keeping = Keeping::new(&state.store, &state.budget);
     let digests = receive(state, source, claims, &mut keeping).await?;
     let Digests { md5, sha256, checksum } = digests;

@@ -12,8 +12,11 @@ const HEAD: u64 = 10_000;
 /// How long a head may take, in milliseconds, while there is no room for others.
 const SLOW_HEAD: u64 = 1000;
 
-/// How long a client may take nothing of an answer, in milliseconds.
-const BLOCKED: u64 = 60_000;
+/// The time in which a client that is waited for must take [`LEAST`] bytes of an answer.
+const WINDOW: Duration = Duration::from_secs(30);
+
+/// One KiB a second.
+const LEAST: u64 = 30 << 10;
 
 /// All connections that are open.
 pub(crate) struct Connections {
@@ -38,6 +41,24 @@ struct Open {
 struct Watching {
     watch: Arc<Watch>,
     end: Notify,
+    /// When the client was last quick enough, and how much it had taken by then.
+    quick: Mutex<(Instant, u64)>,
+}
+
+impl Watching {
+    /// Whether a head, a handshake or an answer takes too long.
+    fn is_slow(&self, now: Instant) -> bool {
+        let (phase, lasted) = self.watch.phase();
+        if phase == Phase::Head && lasted > HEAD {
+            return true;
+        }
+        let taken = self.watch.taken();
+        let mut quick = self.quick.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.watch.blocked().is_none() || taken - quick.1 >= LEAST {
+            *quick = (now, taken);
+        }
+        now.saturating_duration_since(quick.0) > WINDOW
+    }
 }
 
 /// A connection, for as long as this exists.
@@ -97,7 +118,11 @@ impl Connections {
     }
 
     pub(super) fn open(self: &Arc<Self>) -> Arc<Connection> {
-        let watching = Arc::new(Watching { watch: Arc::new(Watch::new(self.started)), end: Notify::new() });
+        let watching = Arc::new(Watching {
+            watch: Arc::new(Watch::new(self.started)),
+            end: Notify::new(),
+            quick: Mutex::new((Instant::now(), 0)),
+        });
         let mut open = self.lock();
         let number = open.next;
         open.next += 1;
@@ -105,15 +130,11 @@ impl Connections {
         Arc::new(Connection { number, watching, connections: self.clone() })
     }
 
-    /// Ends the connections whose head or handshake takes too long, and those whose client takes nothing.
+    /// Ends the connections whose head or handshake takes too long, and those whose client takes next to nothing.
     pub(super) fn sweep(&self) {
         let mut open = self.lock();
-        let slow = |watch: &Watch| {
-            let (phase, lasted) = watch.phase();
-            phase == Phase::Head && lasted > HEAD || watch.blocked().is_some_and(|lasted| lasted > BLOCKED)
-        };
-        let mut ended = 0;
-        for watching in open.connections.values().filter(|watching| slow(&watching.watch)) {
+        let (now, mut ended) = (Instant::now(), 0);
+        for watching in open.connections.values().filter(|watching| watching.is_slow(now)) {
             watching.end.notify_one();
             ended += 1;
         }
@@ -172,7 +193,7 @@ impl Drop for Connection {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::time::Duration;
+    use std::task::Poll;
 
     #[tokio::test]
     async fn the_connection_idle_longest_goes_and_one_with_a_request_stays() {
@@ -193,6 +214,24 @@ mod tests {
         assert_eq!((counts.idle, counts.request, counts.reaped), (1, 1, 1));
         drop((busy, young));
         connections.emptied().await;
+    }
+
+    #[test]
+    fn a_client_that_takes_next_to_nothing_is_slow() {
+        let connections = Connections::new(1);
+        let connection = connections.open();
+        let (watching, now) = (&connection.watching, Instant::now());
+        let later = |windows: u32| now + windows * (WINDOW + Duration::from_secs(1));
+        assert!(!watching.is_slow(later(1)));
+        watching.watch.wrote(&Poll::Pending);
+        assert!(!watching.is_slow(later(1)) && watching.is_slow(later(2)));
+        // A little does not help, enough does.
+        watching.watch.wrote(&Poll::Ready(Ok(1)));
+        watching.watch.wrote(&Poll::Pending);
+        assert!(watching.is_slow(later(2)));
+        watching.watch.wrote(&Poll::Ready(Ok(LEAST as usize)));
+        watching.watch.wrote(&Poll::Pending);
+        assert!(!watching.is_slow(later(2)) && watching.is_slow(later(3)));
     }
 
     #[tokio::test]

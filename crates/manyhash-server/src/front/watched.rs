@@ -32,11 +32,13 @@ pub(crate) struct Watch {
     phase: AtomicU64,
     /// Since when the client has taken nothing of what is ready for it, and one more; 0 while it takes.
     blocked: AtomicU64,
+    /// Bytes that the client has taken.
+    taken: AtomicU64,
 }
 
 impl Watch {
     pub(crate) fn new(started: Instant) -> Self {
-        let watch = Watch { started, phase: AtomicU64::new(0), blocked: AtomicU64::new(0) };
+        let watch = Watch { started, phase: AtomicU64::new(0), blocked: AtomicU64::new(0), taken: AtomicU64::new(0) };
         watch.enter(Phase::Idle);
         watch
     }
@@ -62,6 +64,11 @@ impl Watch {
         Some(self.now().saturating_sub(since))
     }
 
+    /// How many bytes the client has taken.
+    pub(crate) fn taken(&self) -> u64 {
+        self.taken.load(Relaxed)
+    }
+
     fn now(&self) -> u64 {
         u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX >> 2)
     }
@@ -72,7 +79,10 @@ impl Watch {
         }
     }
 
-    fn wrote<T>(&self, result: &Poll<T>) {
+    pub(super) fn wrote(&self, result: &Poll<std::io::Result<usize>>) {
+        if let Poll::Ready(Ok(bytes)) = result {
+            self.taken.fetch_add(*bytes as u64, Relaxed);
+        }
         match result {
             Poll::Pending if self.blocked.load(Relaxed) == 0 => self.blocked.store(self.now() + 1, Relaxed),
             Poll::Ready(_) if self.blocked.load(Relaxed) != 0 => self.blocked.store(0, Relaxed),
@@ -154,9 +164,9 @@ mod tests {
         assert!(phase == Phase::Request && lasted < 60_000);
 
         assert_eq!(watch.blocked(), None);
-        watch.wrote(&Poll::<()>::Pending);
+        watch.wrote(&Poll::Pending);
         assert!(watch.blocked().is_some_and(|lasted| lasted < 60_000));
-        watch.wrote(&Poll::Ready(()));
-        assert_eq!(watch.blocked(), None);
+        watch.wrote(&Poll::Ready(Ok(7)));
+        assert_eq!((watch.blocked(), watch.taken()), (None, 7));
     }
 }
