@@ -86,6 +86,7 @@ pub(super) async fn object(call: &mut Call) -> Result<Answer, S3Error> {
 
 pub(super) async fn part(call: &mut Call) -> Result<Answer, S3Error> {
     let number = parts::number(call)?;
+    call.expect_bucket()?;
     let source = source(call)?;
     let (_, upload) = parts::find(call)?;
     let found = find(call, &source)?;

@@ -51,6 +51,7 @@ pub(super) async fn abort(call: &mut Call) -> Result<Answer, S3Error> {
 
 pub(super) async fn complete(call: &mut Call) -> Result<Answer, S3Error> {
     call.expect_bucket()?;
+    headers::checksum_text(&call.parts.headers)?;
     let body = call.receive_document(false).await?;
     let request = CompleteMultipartUpload::from_request(&body)?;
     let (upload, kept) = match parts::find(call) {
