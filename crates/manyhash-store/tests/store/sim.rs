@@ -37,7 +37,7 @@ enum Op {
     CreateDirectory(PathBuf),
     Link(PathBuf, usize),
     Unlink(PathBuf),
-    Rename(PathBuf, PathBuf),
+    Rename(PathBuf, PathBuf, usize),
     SyncDirectory(PathBuf),
     Write(usize, u64, Vec<u8>),
     SetLength(usize, u64),
@@ -247,12 +247,11 @@ impl State {
                     self.names.remove(path);
                 }
             }
-            Op::Rename(from, to) => {
-                // Atomic, as the journal makes it.
-                if (is_named(to) || survives.decide())
-                    && let Some(file) = self.names.remove(from)
-                {
-                    self.names.insert(to.clone(), file);
+            Op::Rename(from, to, file) => {
+                // Atomic, as the journal makes it; and it is the file that has the name then, whatever had it before.
+                if is_named(to) || survives.decide() {
+                    self.names.remove(from);
+                    self.names.insert(to.clone(), *file);
                 }
             }
             Op::Write(file, offset, data) => {
@@ -384,7 +383,7 @@ impl Disk for Sim {
         let file = state.file(from)?;
         state.names.remove(from);
         state.names.insert(to.to_owned(), file);
-        state.log.push(Op::Rename(from.to_owned(), to.to_owned()));
+        state.log.push(Op::Rename(from.to_owned(), to.to_owned(), file));
         Ok(())
     }
 
