@@ -5,7 +5,7 @@
 #     scripts/bench-s3.sh --install                         installs the peers only
 #
 # Needs Go for versitygw and MinIO, which are built into s3/bin below the target directory, and apt for nginx and wrk. Use a
-# machine that does nothing else, with some 10 GB free on the disk and 8 GB in /dev/shm. The run takes about an hour.
+# machine that does nothing else, with 12 GB free on the disk and 10 GB in /dev/shm. The run takes most of an hour.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

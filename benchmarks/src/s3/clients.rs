@@ -141,8 +141,8 @@ mod tests {
                 clients.run(Duration::ZERO).unwrap();
             }
             let get = Cell { operation: Operation::Get, ..put };
-            let latencies = run(&fake, get, Duration::from_millis(20)).unwrap();
-            assert!(latencies.len() > 5 && latencies.iter().all(|latency| *latency < Duration::from_secs(10)));
+            let latencies = run(&fake, get, Duration::from_millis(100)).unwrap();
+            assert!(latencies.len() >= 5 && latencies.iter().all(|latency| *latency < Duration::from_secs(10)));
         }
     }
 

@@ -7,7 +7,7 @@ use super::error::S3LoadError;
 use super::goal::{Bound, Goal};
 use super::program::{Manyhash, Program};
 use super::server::Server;
-use super::stage::Stage;
+use super::stage::{Sample, Stage};
 use crate::measure::{median, turns};
 use nix::sys::resource::{Resource, getrlimit};
 use serde::Serialize;
@@ -43,6 +43,9 @@ pub(crate) struct IdleFigure {
     median_requests_per_s_beside_idle: f64,
     /// The median of the ratios of each round.
     ratio: f64,
+    /// Of the server.
+    median_cpu_us_per_request: f64,
+    median_cpu_us_per_request_beside_idle: f64,
     /// When the first head was cut off; none if that was not waited for.
     slow_head_seconds: Option<f64>,
     peak_bytes: u64,
@@ -62,38 +65,41 @@ pub(crate) fn run(stage: &Stage, rounds: usize) -> Result<Vec<IdleFigure>, S3Loa
     let mut clients = Clients::connect(server.address, &requests, 0)?;
     clients.run(stage.duration(cell) / 3)?;
 
-    let mut seconds: [Vec<f64>; 2] = [vec![], vec![]];
+    let mut samples: [Vec<Sample>; 2] = [vec![], vec![]];
     let mut held = idle;
     for round in 0..rounds {
-        for at in turns(round, seconds.len()) {
-            let rate = if at == 0 {
-                stage.next(&server, &mut clients, stage.duration(cell))?.requests_per_s()
+        for at in turns(round, samples.len()) {
+            let mut next = || stage.next(&server, &mut clients, stage.duration(cell));
+            let sample = if at == 0 {
+                next()?
             } else {
                 let beside = Cell { clients: idle, ..cell };
                 let requests = Requests::new(beside, server.address);
                 // Clients of their own, with names of their own.
                 let mut others = Clients::connect(server.address, &requests, 1000 + round * idle)?;
                 others.run(Duration::ZERO)?;
-                let rate = beside_slow_heads(&server, || {
-                    Ok(stage.next(&server, &mut clients, stage.duration(cell))?.requests_per_s())
-                })?;
+                let sample = beside_slow_heads(&server, next)?;
                 held = held.min(others.all().map(|client| usize::from(!client.is_closed())).sum());
-                rate
+                sample
             };
-            seconds[at].push(rate);
+            samples[at].push(sample);
         }
     }
     let slow_head_seconds = if stage.quick { None } else { Some(cut_off(server.address)?.as_secs_f64()) };
-    let [alone, beside] = seconds;
+    let [alone, beside] = samples;
+    let over = |samples: &[Sample], of: fn(&Sample) -> f64| median(samples.iter().map(of).collect());
+    let ratios = beside.iter().zip(&alone).map(|(beside, alone)| beside.requests_per_s() / alone.requests_per_s());
     let figure = IdleFigure {
         load: "s3",
         cell,
         idle,
         held,
         slow_heads: SLOW,
-        ratio: median(beside.iter().zip(&alone).map(|(beside, alone)| beside / alone).collect()),
-        median_requests_per_s: median(alone),
-        median_requests_per_s_beside_idle: median(beside),
+        ratio: median(ratios.collect()),
+        median_requests_per_s: over(&alone, Sample::requests_per_s),
+        median_requests_per_s_beside_idle: over(&beside, Sample::requests_per_s),
+        median_cpu_us_per_request: over(&alone, Sample::cpu_us_per_request),
+        median_cpu_us_per_request_beside_idle: over(&beside, Sample::cpu_us_per_request),
         slow_head_seconds,
         peak_bytes: server.process.peak()?,
         rounds,
@@ -174,16 +180,16 @@ impl IdleFigure {
 
 pub(crate) fn table(figures: &[IdleFigure]) -> String {
     let line = |figure: &IdleFigure| {
+        let IdleFigure { cell, idle, held, slow_heads, .. } = figure;
         let [alone, beside] = [figure.median_requests_per_s, figure.median_requests_per_s_beside_idle];
+        let cpu = [figure.median_cpu_us_per_request, figure.median_cpu_us_per_request_beside_idle];
         let peak = figure.peak_bytes as f64 / (1 << 20) as f64;
         let cut = figure.slow_head_seconds.map(|seconds| format!("; slow heads are cut off after {seconds:.1} s"));
         format!(
-            "\nidle, {}: {alone:.0} requests/s alone, {beside:.0} beside {} idle connections and {} slow heads; {} held, \
-             peak {peak:.1} MiB{}\n",
-            figure.cell,
-            figure.idle,
-            figure.slow_heads,
-            figure.held,
+            "\nidle, {cell}: {alone:.0} requests/s alone, {beside:.0} beside {idle} idle connections and {slow_heads} slow \
+             heads; CPU {:.1} us and {:.1} us a request; {held} held, peak {peak:.1} MiB{}\n",
+            cpu[0],
+            cpu[1],
             cut.unwrap_or_default()
         )
     };
