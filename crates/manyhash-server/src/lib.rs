@@ -17,6 +17,8 @@
 //! # }
 //! ```
 
+// So is the store.
+#![cfg(unix)]
 #![forbid(unsafe_code)]
 
 mod admin;

@@ -23,6 +23,8 @@
 //! A *blob* is a body that is kept, with a count of the objects and parts that refer to it. The index changes only in
 //! the transaction of a batch, after everything that it will refer to is durable. What nothing refers to any more is
 //! removed after the transaction is durable that said so.
+// Files without names, and names that last, are had from Unix alone.
+#![cfg(unix)]
 #![forbid(unsafe_code)]
 
 mod blobs;

@@ -1,4 +1,5 @@
 //! The server from outside: requests over sockets, and what is visible after them.
+#![cfg(unix)]
 
 mod client;
 mod faults;

@@ -1,4 +1,5 @@
 //! The store from outside: on a real directory, and on a disk that fails and loses power.
+#![cfg(unix)]
 
 mod basics;
 mod check;
