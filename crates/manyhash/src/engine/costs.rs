@@ -3,6 +3,8 @@
 use crate::family::with_family;
 use crate::lanes::{Advance, Planned};
 use manyhash_core::{Algorithm, Family};
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
 
 /// Seconds that it takes to advance messages side by side by one byte each, by their number.
 ///
@@ -16,6 +18,25 @@ pub(super) struct Costs {
     /// Of rows from the soonest to the latest: what they take, and what each lane of theirs costs. The lower convex
     /// hull: what is above it, a mixture of others does better.
     hull: Vec<(f64, f64)>,
+    known: Known,
+}
+
+/// The shares that were asked for before, by the numbers of messages and cores. They are for fewer messages than lanes, so
+/// there are few of them. To find one anew can take longer than to hash what is shared out.
+#[derive(Debug, Default)]
+struct Known(Mutex<HashMap<(usize, usize), Share>>);
+
+impl Clone for Known {
+    fn clone(&self) -> Self {
+        Known::default()
+    }
+}
+
+/// What was asked for makes no costs differ.
+impl PartialEq for Known {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
 }
 
 /// Messages on cores: some cores with many side by side, others with fewer, which are done with theirs sooner.
@@ -90,7 +111,7 @@ impl Costs {
                 hull.push(point);
             }
         }
-        Costs { steps, hull, seconds }
+        Costs { steps, hull, seconds, known: Known::default() }
     }
 
     /// Messages side by side that cost least for each of them.
@@ -118,6 +139,12 @@ impl Costs {
             let wide = Groups { cores, lanes: self.width() };
             return self.rated(messages, wide, Groups { cores: 0, lanes: 1 });
         }
+        let mut known = self.known.0.lock().unwrap_or_else(PoisonError::into_inner);
+        *known.entry((messages, cores)).or_insert_with(|| self.find_share(messages, cores))
+    }
+
+    /// The share for fewer messages than there are lanes.
+    fn find_share(&self, messages: usize, cores: usize) -> Share {
         let shares = || {
             let pairs = self.steps.iter().flat_map(|wide| self.steps.iter().map(move |narrow| (*wide, *narrow)));
             pairs.filter(|(wide, narrow)| narrow <= wide).flat_map(move |(wide, narrow)| {
