@@ -9,6 +9,7 @@ mod list;
 mod multipart;
 mod parts;
 mod put;
+mod sound;
 
 use crate::call::Call;
 use crate::request::Operation;

@@ -4,6 +4,7 @@ use crate::client::{Outgoing, Running, noise};
 use manyhash::Algorithm;
 use manyhash_s3::checksum::{Checksum, ChecksumAlgorithm, composite, digest};
 use manyhash_s3::etag;
+use std::path::Path;
 
 const PART: usize = 5 << 20;
 
@@ -187,4 +188,62 @@ async fn a_claim_that_cannot_be_compared_is_refused() {
     upload.complete(&[(1, &*etag, Some(sha1))]).send().await.refused(400, "InvalidPart");
     server.get("/bucket/k").await.refused(404, "NoSuchKey");
     upload.complete(&[(1, &*etag, Some(right))]).send().await.expect(200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_has_changed_on_the_disk_is_not_copied_with_a_new_checksum() {
+    let server = Running::start().await;
+    // A file, and a record of a segment.
+    let bodies = [noise(PART, 11), noise(1000, 12)];
+    let upload = Upload::begin(&server, &[]).await;
+    let [first, second] = [upload.put(1, &bodies[0]).await, upload.put(2, &bodies[1]).await];
+    upload.complete(&[(1, &first, None), (2, &second, None)]).send().await.expect(200);
+    server.put("/bucket/whole", &noise(PART, 11)).await.expect(200);
+
+    let copy = |source: &str| {
+        let request = server.request("PUT", "/bucket/copy").header("x-amz-copy-source", format!("bucket/{source}"));
+        request.header("x-amz-checksum-algorithm", "SHA1")
+    };
+    for source in ["k", "whole"] {
+        copy(source).send().await.expect(200);
+        server.request("DELETE", "/bucket/copy").send().await.expect(204);
+    }
+    let into = Upload::begin(&server, &[]).await;
+    let part = |range: Option<&str>| {
+        let request = into.part(1, b"").header("x-amz-copy-source", "bucket/k");
+        range.into_iter().fold(request, |request, range| request.header("x-amz-copy-source-range", range))
+    };
+    part(None).send().await.expect(200);
+
+    change_a_byte(&server.directory.path().join("objects"), &bodies[0]);
+    for source in ["k", "whole"] {
+        copy(source).send().await.refused(500, "InternalError");
+        server.get("/bucket/copy").await.refused(404, "NoSuchKey");
+    }
+    part(None).send().await.refused(500, "InternalError");
+    part(Some("bytes=0-5242880")).send().await.refused(500, "InternalError");
+    part(Some("bytes=5242880-5243879")).send().await.expect(200);
+
+    change_a_byte(&server.directory.path().join("objects"), &bodies[1]);
+    part(Some("bytes=5242880-5243879")).send().await.refused(500, "InternalError");
+    part(Some("bytes=5242879-5243879")).send().await.refused(500, "InternalError");
+}
+
+/// Changes a byte of some content, wherever in a directory it lies.
+fn change_a_byte(directory: &Path, content: &[u8]) {
+    let start = &content[..64];
+    for entry in std::fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            change_a_byte(&path, content);
+            continue;
+        }
+        let mut bytes = std::fs::read(&path).unwrap();
+        if let Some(at) = bytes.windows(start.len()).position(|window| window == start) {
+            bytes[at + content.len() / 2] ^= 1;
+            // In place: the server has the file open.
+            let file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
+            std::os::unix::fs::FileExt::write_all_at(&file, &bytes, 0).unwrap();
+        }
+    }
 }
