@@ -1,5 +1,6 @@
 //! The tool `manyhash serve`: an S3 server on a directory.
 
+mod descriptors;
 mod settings;
 
 use manyhash_server::{Config, Server, TlsFiles};
@@ -70,6 +71,9 @@ fn configure(arguments: ServeArguments) -> Result<Config, SettingsError> {
 }
 
 fn run(console: &mut Console, config: Config) -> io::Result<bool> {
+    if let Some(warning) = descriptors::warning(config.connections, descriptors::raise_limit()) {
+        console.message(warning);
+    }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
         let [mut interrupt, mut terminate, mut hangup] =

@@ -11,7 +11,7 @@ use manyhash_s3::sign::Credentials;
 use manyhash_store::{Store, StoreOptions};
 use std::net::SocketAddr;
 use std::sync::Arc;
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpSocket};
 use tokio::sync::watch;
 use tokio::task::spawn_blocking;
 use tokio_rustls::TlsAcceptor;
@@ -50,9 +50,9 @@ impl Server {
             }
         };
         let tls = config.tls.as_ref().map(front::acceptor).transpose()?;
-        let listener = listen(config.listen).await?;
+        let listener = listen(config.listen)?;
         let admin = match config.admin {
-            Some(address) => Some(listen(address).await?),
+            Some(address) => Some(listen(address)?),
             None => None,
         };
         let engine = Engine::builder().memory(config.memory / 2).name("manyhash").build()?;
@@ -113,8 +113,21 @@ impl Server {
     }
 }
 
-async fn listen(address: SocketAddr) -> Result<TcpListener, ServeError> {
-    TcpListener::bind(address).await.map_err(|source| ServeError::Listen { address, source })
+/// How many connections may wait to be accepted. The system takes less if it allows less (`net.core.somaxconn`).
+///
+/// When clients all come at once, what finds no place is dropped by the system, and tried again by the client only after
+/// a second.
+const BACKLOG: u32 = 65_535;
+
+fn listen(address: SocketAddr) -> Result<TcpListener, ServeError> {
+    let bind = || {
+        let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+        // A server that was stopped is started again at once, though connections of before may linger.
+        socket.set_reuseaddr(true)?;
+        socket.bind(address)?;
+        socket.listen(BACKLOG)
+    };
+    bind().map_err(|source| ServeError::Listen { address, source })
 }
 
 /// A key that may do everything and is forgotten when the server ends.

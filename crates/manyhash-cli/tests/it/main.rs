@@ -12,6 +12,7 @@ mod links;
 mod manifest;
 mod manual;
 mod no_threads;
+mod serve;
 mod simulate;
 mod speed;
 mod toolbox;

@@ -3,6 +3,7 @@
 
 mod client;
 mod faults;
+mod listening;
 mod multipart;
 mod objects;
 mod rights;
