@@ -115,7 +115,7 @@ const SHORT_DOCUMENT: usize = 64 << 10;
 pub(crate) fn read(error: ReadError) -> S3Error {
     match error {
         // It is being deleted, or replaced: whoever asks again finds out.
-        ReadError::Gone => ErrorCode::SlowDown.into(),
+        ReadError::Gone | ReadError::Reopening => ErrorCode::SlowDown.into(),
         error => ingest::internal(error),
     }
 }

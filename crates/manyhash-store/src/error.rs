@@ -97,6 +97,9 @@ pub enum ReadError {
     /// The disk failed.
     #[error("the disk failed: {0}")]
     Disk(#[from] io::Error),
+    /// The disk failed, and the index is being opened again. That takes as long as reading the index.
+    #[error("the disk failed, and the index is being opened again: try again in a moment")]
+    Reopening,
     /// The store is closed.
     #[error("the store is closed: open it again")]
     Closed,

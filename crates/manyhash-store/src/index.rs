@@ -48,11 +48,33 @@ pub(crate) struct Index {
 
 #[derive(Default)]
 struct Current {
-    /// `None` after the store was closed, and after the index could not be opened again.
-    database: Option<Arc<Database>>,
+    database: Opened,
     /// What readers see, until the next commit. Made by the first of them.
     snapshot: Option<Arc<Snapshot>>,
-    closed: bool,
+}
+
+/// The database, or why there is none.
+#[derive(Default)]
+enum Opened {
+    Open(Arc<Database>),
+    /// It is being opened, for the first time or again.
+    #[default]
+    Opening,
+    /// It could not be opened again.
+    Failed,
+    /// The store was closed.
+    Closed,
+}
+
+impl Opened {
+    fn get(&self) -> Result<&Arc<Database>, ReadError> {
+        match self {
+            Opened::Open(database) => Ok(database),
+            Opened::Opening => Err(ReadError::Reopening),
+            Opened::Failed => Err(io::Error::other("the index could not be opened again").into()),
+            Opened::Closed => Err(ReadError::Closed),
+        }
+    }
 }
 
 impl fmt::Debug for Index {
@@ -72,7 +94,7 @@ impl Index {
             Err(error) if error.kind() == io::ErrorKind::NotFound => index.create()?,
             Err(error) => return Err(OpenError::Disk { path, error }),
         };
-        index.lock().database = Some(Arc::new(database));
+        index.lock().database = Opened::Open(Arc::new(database));
         Ok(index)
     }
 
@@ -114,8 +136,11 @@ impl Index {
 
     /// Begins a transaction. There is one at a time, the writer's.
     pub(crate) fn begin(&self) -> io::Result<WriteTransaction> {
-        let database = self.lock().database.clone();
-        let database = database.ok_or_else(|| io::Error::other("the index could not be opened again"))?;
+        let database = self.lock().database.get().cloned();
+        let database = database.map_err(|error| match error {
+            ReadError::Disk(error) => error,
+            error => io::Error::other(error),
+        })?;
         database.begin_write().map_err(into_io)
     }
 
@@ -131,29 +156,33 @@ impl Index {
             return Ok(snapshot.clone());
         }
         // Within the lock, so that no snapshot from before a commit is kept after it.
-        let database = match &current.database {
-            Some(database) => database,
-            None if current.closed => return Err(ReadError::Closed),
-            None => return Err(io::Error::other("the index could not be opened again").into()),
-        };
-        let snapshot = Arc::new(Snapshot::new(database)?);
+        let snapshot = Arc::new(Snapshot::new(current.database.get()?)?);
         current.snapshot = Some(snapshot.clone());
         Ok(snapshot)
     }
 
-    /// Opens the index again after it has failed. Readers wait meanwhile.
+    /// Opens the index again after it has failed. Readers are told so meanwhile: it may have to be read as a whole, and
+    /// those who wait would be the threads that answer requests.
     pub(crate) fn reopen(&self) -> io::Result<()> {
-        let mut current = self.lock();
-        current.snapshot = None;
-        // The last owner: transactions do not own it, and the writer has none.
-        current.database = None;
+        // The last owner: transactions do not own it, and the writer has none. What it still writes when it is closed
+        // must not meet what is opened next.
+        let last = std::mem::take(&mut *self.lock());
+        drop(last);
+        let (database, outcome) = match self.open_again() {
+            Ok(database) => (Opened::Open(Arc::new(database)), Ok(())),
+            Err(error) => (Opened::Failed, Err(error)),
+        };
+        self.lock().database = database;
+        outcome
+    }
+
+    fn open_again(&self) -> io::Result<Database> {
         if self.sync_failed.load(Ordering::Acquire) {
             self.copy()?;
             self.sync_failed.store(false, Ordering::Release);
         }
         let file = self.disk.open(&self.layout.index(), Access::Write)?;
-        current.database = Some(Arc::new(self.database(file, false).map_err(into_io)?));
-        Ok(())
+        self.database(file, false).map_err(into_io)
     }
 
     /// Replaces the index by a copy.
@@ -178,7 +207,9 @@ impl Index {
 
     /// Closes the index, so that it need not be verified when it is opened again.
     pub(crate) fn close(&self) {
-        *self.lock() = Current { closed: true, ..Current::default() };
+        // Closing may write, and readers do not wait for that either.
+        let last = std::mem::replace(&mut *self.lock(), Current { database: Opened::Closed, snapshot: None });
+        drop(last);
     }
 
     fn lock(&self) -> MutexGuard<'_, Current> {

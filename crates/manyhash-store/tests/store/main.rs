@@ -7,6 +7,7 @@ mod concurrent;
 mod dedupe;
 mod driver;
 mod faults;
+mod heal;
 mod listing;
 mod model;
 mod multipart;
