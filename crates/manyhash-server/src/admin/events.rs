@@ -125,7 +125,9 @@ fn stored(stats: &StoreStats) -> Stored {
 struct OfAlgorithm {
     name: &'static str,
     rate: f64,
-    occupancy: f64,
+    /// Lanes in use and lanes worth filling, since the start: the page divides by how much they have grown.
+    active_lanes: u64,
+    available_lanes: u64,
 }
 
 fn event(state: &State, last: Option<&Moment>) -> (Event, Moment) {
@@ -161,7 +163,8 @@ fn event(state: &State, last: Option<&Moment>) -> (Event, Moment) {
             .map(|of| OfAlgorithm {
                 name: of.algorithm.name(),
                 rate: rate(of.bytes, last.map(|last| last.hashed.get(of.algorithm.name()).copied().unwrap_or(0))),
-                occupancy: of.occupancy,
+                active_lanes: of.active_lanes,
+                available_lanes: of.available_lanes,
             })
             .collect(),
         slots: SlotState::ALL.iter().map(|slot| (slot.name(), engine.slots(*slot))).collect(),

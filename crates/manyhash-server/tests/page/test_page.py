@@ -111,12 +111,20 @@ def test_a_full_disk_is_said(opened, program, tmp_path):
         expect(page).to_have_title("Disk nearly full · manyhash")
 
 
-def once(event: dict):
-    """Answers for the server, with one event and then silence."""
-    body = f"data: {json.dumps(event)}\n\n"
+def instead(*events: dict, times: int | None = None):
+    """Answers for the server, so many times, with these events and then silence."""
+    body = "".join(f"data: {json.dumps(event)}\n\n" for event in events)
     return lambda page: page.route(
-        "**/events", lambda route: route.fulfill(content_type="text/event-stream", body=body), times=1
+        "**/events", lambda route: route.fulfill(content_type="text/event-stream", body=body), times=times
     )
+
+
+def test_lanes_in_use_are_those_of_late(opened, server):
+    lanes = [(0, 0), (1000, 16000), (1900, 17000)]
+    algorithms = [{"name": "md5", "active_lanes": active, "available_lanes": all_} for active, all_ in lanes]
+    with opened(server.page, prepare=instead(*({"algorithms": [of]} for of in algorithms))) as page:
+        share = cell(page, "lanes", "md5").locator("xpath=preceding-sibling::td[1]")
+        expect(share).to_have_text("90 %")
 
 
 @pytest.mark.parametrize(
@@ -129,7 +137,7 @@ def once(event: dict):
     ],
 )
 def test_what_is_absent_is_a_dash(opened, server, event):
-    with opened(server.page, prepare=once(event)) as page:
+    with opened(server.page, prepare=instead(event, times=1)) as page:
         expect(cell(page, "content", "Objects")).to_have_text("–")
         expect(page.locator("main")).not_to_contain_text(re.compile("NaN|undefined|null|Infinity|Invalid"))
 

@@ -69,6 +69,11 @@ pub struct AlgorithmStats {
     /// Active lanes divided by the lanes worth filling, on average over rows of blocks: 0 to 1. Algorithms that share a
     /// compression function, such as SHA-224 and SHA-256, share lanes and this figure.
     pub occupancy: f64,
+    /// Active lanes, added up over rows of blocks. With [`available_lanes`](Self::available_lanes) it gives the occupancy
+    /// between two snapshots: by how much this has grown, divided by how much that has.
+    pub active_lanes: u64,
+    /// Lanes worth filling, added up over the same rows.
+    pub available_lanes: u64,
     /// The kernels that were used, most used first. They are shared in the same way.
     pub kernels: Vec<KernelUse>,
 }
@@ -154,11 +159,12 @@ impl Figures {
     }
 
     fn of<F: Variant>(&self, algorithm: Algorithm, bytes: u64) -> AlgorithmStats {
-        let (mut rows, mut lanes, mut kernels) = (0, 0, Vec::<KernelUse>::new());
+        let (mut active, mut available, mut kernels) = (0, 0, Vec::<KernelUse>::new());
         let plan = F::plan();
         for (used, count) in F::rows(&self.rows).iter() {
             // Kernels for whole short messages can be wider than those of the plan.
-            (rows, lanes) = (rows + count, lanes + used.min(plan.width()) as u64 * count);
+            available += plan.width() as u64 * count;
+            active += used.min(plan.width()) as u64 * count;
             for name in plan.cover(used) {
                 match kernels.iter_mut().find(|kernel| kernel.name == name) {
                     Some(kernel) => kernel.rows += count,
@@ -167,8 +173,8 @@ impl Figures {
             }
         }
         kernels.sort_by_key(|kernel| std::cmp::Reverse(kernel.rows));
-        let occupancy = if rows == 0 { 0.0 } else { lanes as f64 / (rows as f64 * plan.width() as f64) };
-        AlgorithmStats { algorithm, bytes, occupancy, kernels }
+        let occupancy = if available == 0 { 0.0 } else { active as f64 / available as f64 };
+        AlgorithmStats { algorithm, bytes, occupancy, active_lanes: active, available_lanes: available, kernels }
     }
 }
 

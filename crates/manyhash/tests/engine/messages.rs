@@ -333,10 +333,20 @@ fn stats_tell_what_was_done() {
     let [md5] = &stats.algorithms[..] else { panic!("{stats:?}") };
     assert_eq!((md5.algorithm, md5.bytes), (Algorithm::Md5, 64 << 20));
     assert!(md5.occupancy > 0.0 && md5.occupancy <= 1.0, "{md5:?}");
+    assert_eq!(md5.occupancy, md5.active_lanes as f64 / md5.available_lanes as f64);
     assert!(!md5.kernels.is_empty() && stats.busy > Duration::ZERO);
     assert_eq!(stats.queue_wait.count, stats.service.count);
     assert_eq!(stats.service.buckets.iter().map(|(_, count)| count).sum::<u64>(), stats.service.count);
     assert!(stats.transitions >= 4 * 64);
+
+    // Between two snapshots: a message by itself has one lane of each row, and its padding may be a row too.
+    assert!(engine.digest(Algorithm::Md5, message).wait().is_ok());
+    let later = engine.stats();
+    let active = later.algorithms[0].active_lanes - md5.active_lanes;
+    let available = later.algorithms[0].available_lanes - md5.available_lanes;
+    let rows = (1 << 20) / 64;
+    assert!(active == rows || active == rows + 1, "{active}");
+    assert!(available >= active && available % active == 0, "{available} of {active} rows");
 }
 
 #[test]
