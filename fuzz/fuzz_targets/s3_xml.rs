@@ -15,7 +15,10 @@ macro_rules! read_again {
             }
             Err(error) => assert!(matches!(
                 error.code,
-                ErrorCode::MalformedXML | ErrorCode::InvalidArgument | ErrorCode::MaxMessageLengthExceeded
+                ErrorCode::MalformedXML
+                    | ErrorCode::InvalidArgument
+                    | ErrorCode::MaxMessageLengthExceeded
+                    | ErrorCode::NotImplemented
             )),
         }
     };

@@ -2,7 +2,7 @@
 //!
 //! Each is a struct, which a server writes and a client reads or the other way round: `to_xml` and `from_xml`. Requests
 //! are read by `from_request`, which refuses in S3's words what S3 refuses. An element that a struct does not know is
-//! skipped, since S3 adds some every year; an element that is there twice, or has no value of its kind, is refused.
+//! skipped, since S3 adds some every year (but see [`CreateBucketConfiguration`]); an element that is there twice, or has no value of its kind, is refused.
 //!
 //! They are read and written here and not by serde, since a key is any text: quick-xml's serde trims the spaces around
 //! it, and writes a carriage return so that it is read as a line feed. A request to delete `" a"` must not delete

@@ -103,7 +103,9 @@ fn admit(state: &State, parts: &mut Parts, asked: &mut Asked) -> Result<(Operati
     let operation = Operation::of(&parts.method, &target, &query, &parts.headers)?;
     asked.operation = Some(operation);
     let caller = auth::authenticate(state, parts)?;
-    query.hoist(&mut parts.headers);
+    query.hoist(&mut parts.headers)?;
+    headers::expect_clear_claims(&parts.headers)?;
+    headers::refuse_what_is_not_done(&parts.headers)?;
     auth::authorize(&caller, operation, &target, &query)?;
     auth::expect_owner(&caller, &parts.headers, "x-amz-expected-bucket-owner")?;
     Ok((operation, target, query, caller))

@@ -165,7 +165,7 @@ const METADATA: &str = "x-amz-meta-";
 
 /// What is to be kept with an object.
 pub(crate) fn kept(headers: &HeaderMap) -> Result<Kept, S3Error> {
-    refuse_what_is_not_done(headers)?;
+    refuse_what_is_not_kept(headers)?;
     let mut kept = Kept::default();
     for name in KEPT {
         let Some(value) = headers.get(*name) else { continue };
@@ -195,11 +195,37 @@ pub(crate) fn kept(headers: &HeaderMap) -> Result<Kept, S3Error> {
     Ok(kept)
 }
 
-/// Refuses what a client would wrongly believe to be done.
-fn refuse_what_is_not_done(headers: &HeaderMap) -> Result<(), S3Error> {
+/// Headers by which a client asks for what no operation does here, or makes it depend on what is not looked at. Without
+/// this list it would wrongly believe it done: with an offset an object is appended to, not replaced.
+///
+/// What S3 has besides, and is not here, does no harm where it is ignored: who pays (`x-amz-request-payer`: nobody does), a
+/// second factor and leave to delete what is locked (`x-amz-mfa`, `x-amz-bypass-governance-retention`: nothing needs them),
+/// and what becomes of tags and annotations in a copy (there are none).
+const NOT_DONE: &[&str] = &[
+    "content-range",
+    "x-amz-if-match-initiated-time",
+    "x-amz-if-match-last-modified-time",
+    "x-amz-if-match-size",
+    "x-amz-write-offset-bytes",
+];
+
+/// How the names of such headers begin.
+const NOT_DONE_STARTS: &[&str] = &["x-amz-server-side-encryption", "x-amz-copy-source-server-side-encryption"];
+
+/// Refuses what no operation does.
+pub(crate) fn refuse_what_is_not_done(headers: &HeaderMap) -> Result<(), S3Error> {
+    let mut names = headers.keys().map(|name| name.as_str());
+    match names.find(|name| NOT_DONE.contains(name) || NOT_DONE_STARTS.iter().any(|start| name.starts_with(start))) {
+        Some(name) => Err(S3Error::header_not_implemented(name)),
+        None => Ok(()),
+    }
+}
+
+/// Refuses what a client would wrongly believe to be kept with an object.
+fn refuse_what_is_not_kept(headers: &HeaderMap) -> Result<(), S3Error> {
     for name in headers.keys() {
         let name = name.as_str();
-        if name.starts_with("x-amz-server-side-encryption") || name == "x-amz-tagging" {
+        if name == "x-amz-tagging" {
             return Err(S3Error::header_not_implemented(name));
         }
         if name.starts_with("x-amz-object-lock-") {
@@ -224,8 +250,30 @@ pub(crate) fn refuse_access_lists(headers: &HeaderMap) -> Result<(), S3Error> {
     }
 }
 
+/// Refuses a new bucket that is to be another than all are: its objects belong to its owner, who alone has rights, nothing
+/// locks them, and its name is in the one space of names.
+pub(crate) fn expect_plain_bucket(headers: &HeaderMap) -> Result<(), S3Error> {
+    refuse_access_lists(headers)?;
+    for (name, plain) in [
+        ("x-amz-bucket-namespace", "global"),
+        ("x-amz-bucket-object-lock-enabled", "false"),
+        ("x-amz-object-ownership", "BucketOwnerEnforced"),
+    ] {
+        if headers.get(name).is_some_and(|value| !value.as_bytes().eq_ignore_ascii_case(plain.as_bytes())) {
+            return Err(S3Error::header_not_implemented(name));
+        }
+    }
+    Ok(())
+}
+
 /// The condition that a write depends on.
 pub(crate) fn write_condition(headers: &HeaderMap) -> Result<Condition, S3Error> {
+    // S3 compares tags alone before it writes.
+    for name in ["if-modified-since", "if-unmodified-since"] {
+        if headers.contains_key(name) {
+            return Err(S3Error::header_not_implemented(name));
+        }
+    }
     let mut condition = Condition::default();
     let [matches, none_matches] = ["if-match", "if-none-match"].map(|name| text(headers, name));
     match (matches, none_matches) {
@@ -342,6 +390,30 @@ mod tests {
     fn what_would_not_be_done_is_refused() {
         for line in [
             ("x-amz-server-side-encryption", "AES256"),
+            ("x-amz-server-side-encryption-customer-key", "x"),
+            ("x-amz-copy-source-server-side-encryption-customer-algorithm", "AES256"),
+            ("x-amz-write-offset-bytes", "4"),
+            ("x-amz-if-match-size", "4"),
+            ("x-amz-if-match-initiated-time", "Sun, 22 Nov 2026 12:00:00 GMT"),
+            ("content-range", "bytes 0-3/8"),
+        ] {
+            let error = refuse_what_is_not_done(&map(&[line])).unwrap_err();
+            assert_eq!(error.code, ErrorCode::NotImplemented, "{line:?}");
+        }
+        assert!(refuse_what_is_not_done(&map(&[("x-amz-request-payer", "requester"), ("range", "bytes=0-1")])).is_ok());
+        for line in [
+            ("x-amz-bucket-object-lock-enabled", "true"),
+            ("x-amz-object-ownership", "ObjectWriter"),
+            ("x-amz-bucket-namespace", "account-regional"),
+            ("x-amz-acl", "public-read"),
+        ] {
+            assert!(expect_plain_bucket(&map(&[line])).is_err(), "{line:?}");
+        }
+        let plain = [("x-amz-bucket-object-lock-enabled", "False"), ("x-amz-object-ownership", "BucketOwnerEnforced")];
+        assert!(expect_plain_bucket(&map(&plain)).is_ok());
+        let dated = write_condition(&map(&[("if-unmodified-since", "Sun, 22 Nov 2026 12:00:00 GMT")]));
+        assert_eq!(dated.unwrap_err().code, ErrorCode::NotImplemented);
+        for line in [
             ("x-amz-tagging", "a=b"),
             ("x-amz-acl", "public-read"),
             ("x-amz-storage-class", "GLACIER"),

@@ -103,6 +103,20 @@ impl S3Error {
     pub fn header_not_implemented(header: &str) -> S3Error {
         S3Error::new(ErrorCode::NotImplemented).with("Header", header)
     }
+
+    /// Answers that an element of the request's document asks for what the server lacks.
+    pub fn element_not_implemented(element: &str) -> S3Error {
+        S3Error::new(ErrorCode::NotImplemented)
+            .with_message("An element you provided implies functionality that is not implemented.")
+            .with("Element", element)
+    }
+
+    /// Answers that a parameter of the query asks for what the server lacks.
+    pub fn parameter_not_implemented(parameter: &str) -> S3Error {
+        S3Error::new(ErrorCode::NotImplemented)
+            .with_message("A parameter you provided implies functionality that is not implemented.")
+            .with("Parameter", parameter)
+    }
 }
 
 /// About sizes.

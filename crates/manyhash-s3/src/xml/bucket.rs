@@ -61,10 +61,24 @@ impl CreateBucketConfiguration {
     /// Reads the body of a request. No body asks for nothing.
     ///
     /// # Errors
-    /// Returns S3's refusal of anything else.
+    /// Returns S3's refusal of anything else, and `NotImplemented` if the bucket is to have what is no field here, such
+    /// as tags: who asks for it would believe that the bucket has it.
     pub fn from_request(body: &[u8]) -> Result<Self, S3Error> {
         check_length(body)?;
-        if body.is_empty() { Ok(Self::default()) } else { Ok(Self::from_xml(body)?) }
+        if body.is_empty() {
+            return Ok(Self::default());
+        }
+        let configuration = Self::from_xml(body)?;
+        let mut reader = Reader::new(body)?;
+        reader.root(Self::ROOT)?;
+        while let Some(element) = reader.element()? {
+            if element == "LocationConstraint" {
+                reader.skip()?;
+            } else if !reader.text().is_ok_and(|text| text.trim_ascii().is_empty()) {
+                return Err(S3Error::element_not_implemented(&element));
+            }
+        }
+        Ok(configuration)
     }
 }
 

@@ -66,9 +66,22 @@ fn request_to_create_a_bucket() {
     let region = |body: &str| CreateBucketConfiguration::from_request(body.as_bytes()).map(|it| it.location_constraint);
     assert_eq!(region(""), Ok(None));
     assert_eq!(region("<CreateBucketConfiguration/>"), Ok(None));
-    let body = "<CreateBucketConfiguration><LocationConstraint>eu-west-1</LocationConstraint><Tags><Tag><Key>k</Key>\
-        <Value>v</Value></Tag></Tags></CreateBucketConfiguration>";
-    assert_eq!(region(body), Ok(Some("eu-west-1".into())));
+    let with = |more: &str| {
+        region(&format!(
+            "<CreateBucketConfiguration><LocationConstraint>eu-west-1</LocationConstraint>{more}\
+             </CreateBucketConfiguration>"
+        ))
+    };
+    assert_eq!(with(""), Ok(Some("eu-west-1".into())));
+    assert_eq!(with(" <Tags/>\n"), Ok(Some("eu-west-1".into())));
+    for asked in [
+        "<Tags><Tag><Key>k</Key><Value>v</Value></Tag></Tags>",
+        "<Bucket><Type>Directory</Type></Bucket>",
+        "<Location><Name>usw2-az1</Name><Type>AvailabilityZone</Type></Location>",
+        "<Later>x</Later>",
+    ] {
+        assert_eq!(with(asked).unwrap_err().code, ErrorCode::NotImplemented, "{asked}");
+    }
     assert_eq!(region(" ").unwrap_err().code, ErrorCode::MalformedXML);
     assert_eq!(region("<Delete/>").unwrap_err().code, ErrorCode::MalformedXML);
 }

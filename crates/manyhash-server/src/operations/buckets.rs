@@ -32,9 +32,11 @@ pub(super) fn list(call: &Call) -> Result<Answer, S3Error> {
     } as usize;
     let prefix = call.query.filled("prefix");
     let after = call.query.filled("continuation-token").unwrap_or_default();
+    let is_here = call.query.filled("bucket-region").is_none_or(|wanted| wanted == region(call));
     let mut found = call.state.store.buckets().map_err(read)?;
     found.retain(|bucket| {
-        call.caller.key.may_see(&bucket.name)
+        is_here
+            && call.caller.key.may_see(&bucket.name)
             && bucket.name.starts_with(prefix.unwrap_or_default())
             && *bucket.name > *after
     });
@@ -62,12 +64,7 @@ pub(super) async fn create(call: &mut Call) -> Result<Answer, S3Error> {
     if !is_bucket_name(call.bucket()) {
         return Err(S3Error::bucket(ErrorCode::InvalidBucketName, call.bucket()));
     }
-    headers::refuse_access_lists(&call.parts.headers)?;
-    if let Some(value) = call.header("x-amz-bucket-object-lock-enabled")
-        && !value.eq_ignore_ascii_case("false")
-    {
-        return Err(S3Error::header_not_implemented("x-amz-bucket-object-lock-enabled"));
-    }
+    headers::expect_plain_bucket(&call.parts.headers)?;
     let body = call.receive_document(false).await?;
     // S3 has no name here for its first region, and refuses the one that it has elsewhere.
     if let Some(location) = CreateBucketConfiguration::from_request(&body)?.location_constraint

@@ -13,11 +13,6 @@ use manyhash_store::{Change, Condition};
 pub(super) async fn object(call: &Call) -> Result<Answer, S3Error> {
     call.expect_bucket()?;
     get::expect_no_version(call.query.get("versionId"))?;
-    for name in ["x-amz-if-match-size", "x-amz-if-match-last-modified-time"] {
-        if call.parts.headers.contains_key(name) {
-            return Err(S3Error::header_not_implemented(name));
-        }
-    }
     let condition = Condition { etag: call.header("if-match").map(headers::etags), ..Condition::default() };
     // To delete what is not there is no error.
     commit(call, Change::Delete { bucket: call.bucket().to_owned(), key: call.key().to_owned(), condition }).await?;

@@ -261,5 +261,24 @@ async fn what_cannot_be_meant_is_not_done() {
     let twice = put().header("content-md5", md5(b"body")).header("content-md5", md5(b"other"));
     twice.send().await.refused(400, "InvalidArgument");
     put().header("x-amz-trailer", "x-amz-checksum-crc32").send().await.refused(400, "InvalidRequest");
+    for (uri, name, value) in [
+        ("/bucket/new", "x-amz-write-offset-bytes", "4"),
+        ("/bucket/new?annotation&annotationName=a", "x-amz-meta-a", "b"),
+        ("/bucket/new?X-Amz-Server-Side-Encryption=AES256", "x-amz-meta-a", "b"),
+        ("/bucket/new?uploadId=u&partNumber=1", "x-amz-server-side-encryption-customer-algorithm", "AES256"),
+    ] {
+        let put = server.request("PUT", uri).header(name, value).body(b"body");
+        put.send().await.refused(501, "NotImplemented");
+    }
     server.get("/bucket/new").await.refused(404, "NoSuchKey");
+    server.request("DELETE", "/bucket/k?annotation&annotationName=a").send().await.refused(501, "NotImplemented");
+    server.get("/bucket/k").await.expect(200);
+
+    let tagged = "<CreateBucketConfiguration><Tags><Tag><Key>k</Key><Value>v</Value></Tag></Tags>\
+        </CreateBucketConfiguration>";
+    server.put("/tagged", tagged.as_bytes()).await.refused(501, "NotImplemented");
+    server.request("HEAD", "/tagged").send().await.expect(404);
+    let elsewhere = server.get("/?bucket-region=eu-west-1").await.expect(200).text();
+    assert!(!elsewhere.contains("<Name>"), "{elsewhere}");
+    assert_eq!(server.get("/?bucket-region=us-east-1").await.expect(200).element("Name"), "bucket");
 }
