@@ -7,3 +7,4 @@ mod listening;
 mod multipart;
 mod objects;
 mod rights;
+mod soak;
