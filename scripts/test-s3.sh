@@ -1,19 +1,54 @@
 #!/usr/bin/env bash
 # The S3 server from outside: real clients, plain and over TLS; those of versitygw's own tests that apply; clients that stop,
-# lie, race and dawdle; kills under load. Clients are installed from registries, under the target directory.
+# lie, race and dawdle; kills under load; and all of that at once, with faults of the disk and power failures. Clients are
+# installed from registries, under the target directory.
 #
-#   scripts/test-s3.sh [clients|suite|hostile|kills]...     all of them, if none is named
+#   scripts/test-s3.sh [clients|suite|hostile|kills|soak]...     all of them, if none is named
 #
-# MANYHASH_SLOW=1 kills the server 1,000 times. Needs Rust, Go 1.26, Python 3.11, OpenSSL's program, and rclone, which is
-# installed by apt-get where it is missing.
+# MANYHASH_SLOW=SECONDS kills the server 1,000 times, and soaks it for so long: 1800 is the half hour that counts.
+# MANYHASH_SEED repeats a soak. Needs Rust, and for all but the soak Go 1.26, Python 3.11, OpenSSL's program, and rclone, which
+# is installed by apt-get where it is missing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 target=${CARGO_TARGET_DIR:-$PWD/target}
 mkdir -p "$target/s3/bin"
 target=$(cd "$target" && pwd)
 tools=$target/s3
-wanted=" ${*:-clients suite hostile kills} "
+wanted=" ${*:-clients suite hostile kills soak} "
 mine=scripts/s3
+failed=0
+
+is_wanted() {
+    [[ $wanted == *" $1 "* ]]
+}
+
+# Says how it went, and ends.
+finish() {
+    if [[ $failed != 0 ]]; then
+        echo "Tests of the S3 server failed."
+        exit 1
+    fi
+    echo "All tests of the S3 server passed."
+    exit
+}
+
+if is_wanted soak; then
+    echo "== soak"
+    source scripts/tested.sh
+    cargo test --quiet "${tested[@]}" --test it --no-run
+    # A server whose disk fails has much to say.
+    errors=$(mktemp)
+    if ! cargo test --quiet "${tested[@]}" --test it soak:: -- --nocapture 2>"$errors"; then
+        echo "FAILED  the soak:"
+        grep -A20 -e '^soak: ' -e '^error' -e 'panicked at' "$errors" | head -n 200 || true
+        failed=1
+    fi
+    rm "$errors"
+    wanted=${wanted// soak / }
+    if [[ -z ${wanted// /} ]]; then
+        finish
+    fi
+fi
 
 # Nothing of the surroundings may lead clients elsewhere or change what they trust.
 for name in "${!AWS_@}" REQUESTS_CA_BUNDLE {http,https,all}_proxy {HTTP,HTTPS,ALL}_PROXY; do unset "$name"; done
@@ -71,7 +106,6 @@ start() {
 }
 
 # Ends it as an administrator would. Its status must be 0, and the store must be as it should.
-failed=0
 stop() {
     local status=0
     kill -TERM "$server"
@@ -92,10 +126,6 @@ stop() {
 # Runs something against the server.
 run() {
     "$@" || failed=1
-}
-
-is_wanted() {
-    [[ $wanted == *" $1 "* ]]
 }
 
 # Its certificate is trusted by name, so that clients verify it as they would any other.
@@ -145,8 +175,4 @@ if is_wanted kills; then
     run "$python" "$mine/kills.py" "$manyhash" "$work/kills" --rounds "$rounds"
 fi
 
-if [[ $failed != 0 ]]; then
-    echo "Tests of the S3 server failed."
-    exit 1
-fi
-echo "All tests of the S3 server passed."
+finish
