@@ -10,7 +10,7 @@ mod hashing;
 mod keeping;
 mod source;
 
-pub(crate) use keeping::Budget;
+pub(crate) use keeping::{Budget, Pace};
 pub(crate) use source::{Received, Source, Stored};
 
 use crate::state::State;
@@ -86,7 +86,7 @@ pub(crate) async fn ingest(state: &State, source: impl Source, claims: Claims) -
         let Digests { md5, sha256, checksum } = receive(state, source, claims, &mut counted).await?;
         return Ok(Verified { content: Content { sha256, length: counted.0, body: Body::Kept(pin) }, md5, checksum });
     }
-    let mut keeping = Keeping::new(&state.store, &state.budget);
+    let mut keeping = Keeping::new(&state.store, &state.budget, &state.pace);
     let digests = receive(state, source, claims, &mut keeping).await?;
     let Digests { md5, sha256, checksum } = digests;
     let length = keeping.length();

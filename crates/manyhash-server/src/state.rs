@@ -2,7 +2,7 @@
 
 use crate::config::Config;
 use crate::front::Connections;
-use crate::ingest::Budget;
+use crate::ingest::{Budget, Pace};
 use crate::keys::KeyRing;
 use crate::metrics::Metrics;
 use jiff::Timestamp;
@@ -45,6 +45,7 @@ pub(crate) struct State {
     pub(crate) store: Store,
     pub(crate) engine: Engine,
     pub(crate) budget: Budget,
+    pub(crate) pace: Pace,
     pub(crate) keys: KeyRing,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) connections: Arc<Connections>,
@@ -62,6 +63,7 @@ impl State {
             engine,
             // Half of the memory is the engine's; the other half waits for the disk.
             budget: Budget::new(config.memory / 2),
+            pace: Pace::new(),
             keys,
             metrics: Arc::new(Metrics::new()),
             connections: Connections::new(config.connections),

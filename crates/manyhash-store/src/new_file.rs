@@ -28,6 +28,12 @@ impl NewFile {
         Ok(NewFile { file, length: 0, synced: 0, failed: false })
     }
 
+    /// Returns whether [`append`](Self::append) will wait until all is durable when it has written so many bytes more,
+    /// as it does every 32 MiB.
+    pub fn will_sync(&self, bytes: u64) -> bool {
+        self.length.saturating_add(bytes).saturating_sub(self.synced) >= SYNC_AFTER
+    }
+
     /// Writes the slices at the end, one after another. Every 32 MiB it waits until they are durable.
     ///
     /// # Errors
@@ -42,7 +48,7 @@ impl NewFile {
                 return Err(error);
             }
         }
-        if self.length.saturating_sub(self.synced) >= SYNC_AFTER { self.sync() } else { Ok(()) }
+        if self.will_sync(0) { self.sync() } else { Ok(()) }
     }
 
     /// Makes the body durable. Callers do so in parallel, before they hand it over.

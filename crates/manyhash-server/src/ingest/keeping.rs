@@ -4,17 +4,26 @@
 //! However many clients there are, memory is bounded. Each body may keep a little for free. What is more comes out of a
 //! budget that all share, and is kept only while the client sends: a body never waits for the budget, nor holds a share of
 //! it while it waits for its client. It writes what it has instead.
+//!
+//! While the system takes what is written into its memory, it is written as soon as it has arrived: it is in the cache of
+//! this core still, and no other thread has to be woken. Once a write has had to wait for the disk, threads that may wait
+//! do the writing for a while.
 
 use super::{Sink, disk, internal};
 use bytes::{Bytes, BytesMut};
 use manyhash_s3::error::S3Error;
 use manyhash_store::{Body, NewFile, SMALL, Store};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::{Duration, Instant};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::{JoinHandle, spawn_blocking};
 
-/// How much is written at once.
-const PIECE: usize = 1 << 20;
+/// How much is written at once by a thread that may wait.
+const PIECE: usize = 512 << 10;
+
+/// How much is written at once where it has arrived.
+const QUICK_PIECE: usize = 64 << 10;
 
 /// A smaller piece is copied together with others.
 const PARTICLE: usize = 4 << 10;
@@ -40,10 +49,49 @@ impl Budget {
     }
 }
 
+/// Whether the disk, or rather the system's memory before it, takes what is written without delay.
+#[derive(Clone)]
+pub(crate) struct Pace(Arc<Paces>);
+
+struct Paces {
+    started: Instant,
+    /// Milliseconds since the start until which writes are left to threads that may wait.
+    slow_until: AtomicU64,
+}
+
+/// A write that took longer has waited for the disk, or its thread was interrupted.
+const QUICK: Duration = Duration::from_millis(10);
+
+/// How long the disk is believed to be slow.
+const SLOW: Duration = Duration::from_secs(2);
+
+impl Pace {
+    pub(crate) fn new() -> Self {
+        Pace(Arc::new(Paces { started: Instant::now(), slow_until: AtomicU64::new(0) }))
+    }
+
+    fn is_quick(&self) -> bool {
+        self.now() >= self.0.slow_until.load(Relaxed)
+    }
+
+    /// A write took so long.
+    fn took(&self, time: Duration) {
+        if time > QUICK {
+            let slow = u64::try_from(SLOW.as_millis()).unwrap_or(u64::MAX);
+            self.0.slow_until.store(self.now().saturating_add(slow), Relaxed);
+        }
+    }
+
+    fn now(&self) -> u64 {
+        u64::try_from(self.0.started.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+}
+
 /// A body as far as it has come.
 pub(super) struct Keeping {
     store: Store,
     budget: Budget,
+    pace: Pace,
     length: u64,
     /// Not given to the disk yet.
     pending: Vec<Bytes>,
@@ -56,11 +104,12 @@ pub(super) struct Keeping {
 }
 
 impl Keeping {
-    pub(super) fn new(store: &Store, budget: &Budget) -> Self {
-        let (store, budget) = (store.clone(), budget.clone());
+    pub(super) fn new(store: &Store, budget: &Budget, pace: &Pace) -> Self {
+        let (store, budget, pace) = (store.clone(), budget.clone(), pace.clone());
         Keeping {
             store,
             budget,
+            pace,
             length: 0,
             pending: Vec::new(),
             dust: BytesMut::new(),
@@ -95,24 +144,36 @@ impl Keeping {
         }
     }
 
-    /// Hands what is pending to a thread that may wait for the disk.
+    /// Writes what is pending, or hands it to a thread that may wait for the disk.
     async fn write(&mut self) -> Result<(), S3Error> {
         let file = self.written().await?;
         self.sweep();
         let pieces = std::mem::take(&mut self.pending);
         let paid = self.paid.take();
-        self.bytes = 0;
+        let bytes = std::mem::take(&mut self.bytes) as u64;
+        if self.pace.is_quick() && file.as_ref().is_none_or(|file| !file.will_sync(bytes)) {
+            let begun = Instant::now();
+            let written = append(&self.store, file, &pieces);
+            self.pace.took(begun.elapsed());
+            self.file = File::Written(written.map_err(|error| disk(&error))?);
+            return Ok(());
+        }
         let store = self.store.clone();
         self.file = File::Writing(spawn_blocking(move || {
-            let mut file = match file {
-                Some(file) => file,
-                None => store.create_file()?,
-            };
-            file.append(&pieces)?;
+            let written = append(&store, file, &pieces);
             drop(paid);
-            Ok(file)
+            written
         }));
         Ok(())
+    }
+
+    /// How much may be pending before it is written. A small body never is.
+    fn most(&self) -> usize {
+        match self.file {
+            File::None => SMALL,
+            _ if self.pace.is_quick() => QUICK_PIECE,
+            _ => PIECE,
+        }
     }
 
     /// Ends the body. What is in a file is on the disk then, though without a name.
@@ -157,13 +218,23 @@ impl Sink for Keeping {
                 (Some(first), paid) => *paid = Some(first),
             }
         }
-        if self.bytes >= PIECE { self.write().await } else { Ok(()) }
+        if self.bytes > self.most() { self.write().await } else { Ok(()) }
     }
 
     /// Gives back what others could use.
     async fn wait(&mut self) -> Result<(), S3Error> {
         if self.paid.is_some() && self.bytes > SMALL { self.settle().await } else { Ok(()) }
     }
+}
+
+/// Writes pieces to a file, which is made if there is none.
+fn append(store: &Store, file: Option<NewFile>, pieces: &[Bytes]) -> std::io::Result<NewFile> {
+    let mut file = match file {
+        Some(file) => file,
+        None => store.create_file()?,
+    };
+    file.append(pieces)?;
+    Ok(file)
 }
 
 /// Where a body's file is.

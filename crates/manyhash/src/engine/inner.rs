@@ -322,27 +322,29 @@ impl Inner {
         self.say(id, |job| job.urgent = true);
     }
 
-    /// If the caller of a whole message that is to be hashed waits, he waits for one of the callers.
+    /// If the caller of a message that is to be hashed waits, for its digest or for room, he waits for one of the callers.
     pub(super) fn wait(&mut self, id: Id) {
         let is_ready = self.slots.state(id) == Some(SlotState::Ready);
         let Some(job) = self.slots.get(id) else { return };
-        let is_left = is_ready && job.ended && !job.urgent && job.waker.is_some();
+        let is_left = is_ready && !job.urgent && job.waker.is_some();
         if is_left && !std::mem::replace(&mut job.waits, true) {
             self.waiting.push_back(&mut self.links, id.index());
         }
     }
 
-    /// Whether a stream has no room for so many bytes more, until the waker is woken, which is exchanged for the one
-    /// before. Its writer waits then, so that what it has is to be hashed.
-    pub(super) fn is_ahead(&mut self, id: Id, bytes: usize, waker: &mut Option<Waker>, after: &mut After) -> bool {
-        let Some(job) = self.slots.get(id) else { return false };
-        let ahead = job.backlog > 0 && job.backlog + bytes > AHEAD && job.outcome.is_none();
-        if ahead {
-            std::mem::swap(&mut job.waker, waker);
-            self.hurry(id);
-            after.call = true;
+    /// The caller of a job does not wait any more. Returns his waker.
+    pub(super) fn unwait(&mut self, id: Id) -> Option<Waker> {
+        let job = self.slots.get(id)?;
+        if std::mem::take(&mut job.waits) {
+            self.waiting.remove(&mut self.links, id.index());
         }
-        ahead
+        job.waker.take()
+    }
+
+    /// Whether a stream has no room for so many bytes more before some of what it has is hashed.
+    pub(super) fn is_ahead(&mut self, id: Id, bytes: usize) -> bool {
+        let job = self.slots.get(id);
+        job.is_some_and(|job| job.backlog > 0 && job.backlog + bytes > AHEAD && job.outcome.is_none())
     }
 
     /// Why a stream has come to nothing, if it has.
@@ -373,8 +375,8 @@ impl Inner {
             }
         }
         self.say(id, |job| (job.backlog, job.ended) = (whole, job.ended | end));
-        let is_long = self.seconds(id) > SMALL;
-        self.say(id, |job| job.urgent |= if job.ended { is_long } else { whole > AHEAD / 2 });
+        let is_long = self.seconds(id) > SMALL && !self.is_patient(id, now);
+        self.say(id, |job| job.urgent |= is_long && (job.ended || whole > AHEAD / 2));
         match state {
             Some(SlotState::Ready) => self.schedule.grow(id.index(), bytes as u64),
             Some(SlotState::Filling) => self.ready(id, SlotState::Filling, now, |schedule, pool| {
@@ -382,6 +384,14 @@ impl Inner {
             }),
             _ => {}
         }
+    }
+
+    /// Whether a stream's backlog may wait for others to share lanes with. In a crowd they come by themselves, and a thread
+    /// that were called for each would find few. What is a great deal at once is begun.
+    fn is_patient(&mut self, id: Id, now: Instant) -> bool {
+        let Some(job) = self.slots.get(id) else { return false };
+        let (pool, backlog) = (job.pool, job.backlog);
+        backlog <= 2 * AHEAD && self.is_crowded(pool, now)
     }
 
     /// What became of a job; if nothing yet, the waker is woken when it has, and exchanged for the one before.
@@ -528,10 +538,10 @@ impl Inner {
             self.pools[pool].leave();
             return;
         }
-        let is_long = self.seconds(id) > SMALL;
+        let is_long = self.seconds(id) > SMALL && !self.is_patient(id, now);
         // What the engine's threads have begun they finish.
         self.say(id, |job| {
-            job.urgent = if job.ended { by_engine || is_long } else { job.urgent || job.backlog > AHEAD / 2 }
+            job.urgent = if job.ended { by_engine || is_long } else { is_long && job.backlog > AHEAD / 2 }
         });
         self.ready(id, SlotState::Hashing, now, |schedule, pool| {
             if was_grouped {

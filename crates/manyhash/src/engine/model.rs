@@ -304,6 +304,40 @@ fn tasks_take_turns() {
     });
 }
 
+/// Tasks whose streams have no room take turns too, and what one of them leaves in a stream that it gives up for a while
+/// is hashed all the same.
+#[test]
+fn tasks_without_room_take_turns() {
+    check(|| {
+        let engine = any_engine();
+        let threads = (0..2).map(|thread| {
+            spawn(&engine, move |engine| {
+                let stream = async |length: usize, is_given_up: bool| {
+                    let mut stream = engine.stream(Md5);
+                    let message = message(length);
+                    for chunk in message.chunks(5000) {
+                        let is_accepted = is_given_up && {
+                            let mut write = pin!(stream.write(chunk.to_vec()));
+                            write.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready()
+                        };
+                        if !is_accepted {
+                            stream.write(chunk.to_vec()).await.expect("it is accepted");
+                        }
+                    }
+                    assert_eq!(stream.finish().await, Ok(due(Md5, &message)));
+                };
+                shuttle::future::block_on(async {
+                    let given_up = thread == 0;
+                    all([Box::pin(stream(14_000, false)) as Pending<'_>, Box::pin(stream(12_000 + thread, given_up))])
+                        .await;
+                });
+            })
+        });
+        join(threads.collect());
+        assert_idle(&engine);
+    });
+}
+
 type Pending<'a> = Pin<Box<dyn Future<Output = ()> + 'a>>;
 
 /// Looks at all that are not done, again and again.

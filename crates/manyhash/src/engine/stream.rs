@@ -12,7 +12,7 @@ use super::shared::SharedEngine;
 use super::slots::Id;
 use super::stretch::{self, Others};
 use super::sync::Arc;
-use super::turn::{Caller, Writer, Yielded};
+use super::turn::{Caller, Turn, Writer, Yielded};
 use super::unlocked::Unlocked;
 use super::work::{self, Chunk, Content};
 use std::fmt;
@@ -108,7 +108,7 @@ impl<A: Algorithms> HashStream<A> {
             self.writing = Some(Writing::new(short.order.hint.clone()));
         }
         let beside = self.writing.as_mut().map_or(1, Writing::beside);
-        Write { stream: self, chunk, beside, ticket: None, yielded: None }
+        Write { stream: self, chunk, beside, ticket: None, yielded: None, blocked: false }
     }
 
     /// Ends the message and returns its digest as a future.
@@ -171,6 +171,8 @@ pub struct Write<'a, A> {
     ticket: Option<Ticket>,
     /// While others of this thread go first.
     yielded: Option<(Yielded, Others)>,
+    /// Whether it waits for room in its stream.
+    blocked: bool,
 }
 
 impl<A: Algorithms> Write<'_, A> {
@@ -183,7 +185,7 @@ impl<A: Algorithms> Write<'_, A> {
     }
 
     fn poll_as(&mut self, caller: Caller, context: &mut Context) -> Poll<Result<(), JobError>> {
-        let Write { stream, chunk, beside, ticket, yielded } = self;
+        let Write { stream, chunk, beside, ticket, yielded, blocked } = self;
         let beside = *beside;
         let length = chunk.as_ref().map_or(0, Chunk::len);
         if let Some((_, others)) = yielded
@@ -191,10 +193,10 @@ impl<A: Algorithms> Write<'_, A> {
         {
             return Poll::Pending;
         }
-        let returned = yielded.map(|(yielded, _)| yielded);
+        let mut returned = yielded.map(|(yielded, _)| yielded);
         // Cloned, and what it is exchanged for dropped, without the lock and while no jobs are in hand: that is code of the
         // caller.
-        let mut waker;
+        let mut waker = None;
         let is_own = match &mut stream.place {
             Place::Over(error) => Err(*error),
             Place::Short(_) | Place::Slot(_) if length == 0 => return Poll::Ready(Ok(())),
@@ -208,17 +210,31 @@ impl<A: Algorithms> Write<'_, A> {
             },
             Place::Slot(_) => stream.shared.check_process().map(|()| false),
         };
-        let attempt = match is_own {
-            Err(error) => Attempt::Failed(error),
-            Ok(true) => Attempt::Own,
-            Ok(false) => {
-                waker = Some(context.waker().clone());
-                let (shared, place) = (&stream.shared, &mut stream.place);
-                shared.with(|inner, now, after| {
-                    let waker = &mut waker;
-                    *yielded = None;
-                    Admission { inner, place, chunk, beside, caller, returned, waker, now, after }.run(ticket.take())
-                })
+        if matches!(is_own, Ok(false)) {
+            waker = Some(context.waker().clone());
+        }
+        let mut jobs = None;
+        let attempt = loop {
+            let attempt = match is_own {
+                Err(error) => Attempt::Failed(error),
+                Ok(true) => Attempt::Own,
+                Ok(false) => {
+                    let (shared, place) = (&stream.shared, &mut stream.place);
+                    let admit = |inner: &mut Inner, now: Instant, after: &mut After| {
+                        let waker = &mut waker;
+                        (*yielded, *blocked) = (None, false);
+                        let returned = returned.take();
+                        Admission { inner, place, chunk, beside, caller, returned, waker, now, after }.run(ticket.take())
+                    };
+                    match jobs.take() {
+                        Some(jobs) => shared.hash(jobs, admit),
+                        None => shared.with(admit),
+                    }
+                }
+            };
+            match attempt {
+                Attempt::Hashes(taken) => jobs = Some(taken),
+                attempt => break attempt,
             }
         };
         match attempt {
@@ -234,12 +250,14 @@ impl<A: Algorithms> Write<'_, A> {
                 }
                 Poll::Ready(Ok(()))
             }
+            // Not an end of the loop.
+            Attempt::Hashes(_) => Poll::Pending,
             Attempt::Waits(waits) => {
-                *ticket = waits;
+                (*ticket, *blocked) = (waits, waits.is_none());
                 if reentry::is_in_buffer() { Poll::Ready(Err(JobError::Reentrant)) } else { Poll::Pending }
             }
             Attempt::Yields(now) => {
-                *yielded = Some((now, Others::go_first()));
+                (*yielded, *blocked) = (Some((now, Others::go_first())), matches!(now, Yielded::Blocked));
                 context.waker().wake_by_ref();
                 Poll::Pending
             }
@@ -267,10 +285,14 @@ impl<A: Algorithms> Future for Write<'_, A> {
 
 impl<A> Drop for Write<'_, A> {
     fn drop(&mut self) {
-        if (self.ticket.is_some() || self.yielded.is_some()) && self.stream.shared.check_process().is_ok() {
+        let is_known = self.ticket.is_some() || self.yielded.is_some() || self.blocked;
+        if is_known && self.stream.shared.check_process().is_ok() {
             self.stream.shared.with(|inner, now, after| {
                 if let Some((yielded, _)) = self.yielded {
                     inner.return_writer(yielded);
+                }
+                if let (Place::Slot(id), true) = (&self.stream.place, self.blocked) {
+                    inner.forget_blocked(*id, after);
                 }
                 if let Some(ticket) = self.ticket {
                     inner.leave(ticket, now, after);
@@ -291,6 +313,8 @@ enum Attempt {
     /// It was accepted, and some of what was is to be hashed by this thread.
     Written(Option<Taken>),
     Waits(Option<Ticket>),
+    /// These are to be hashed by this thread before it is tried again.
+    Hashes(Taken),
     /// Others go first.
     Yields(Yielded),
     Failed(JobError),
@@ -370,8 +394,14 @@ impl Admission<'_> {
                 if let Some(error) = self.inner.failure(*id) {
                     return Err(Attempt::Failed(error));
                 }
-                if self.inner.is_ahead(*id, bytes, self.waker, self.after) {
-                    return Err(Attempt::Waits(None));
+                if self.inner.is_ahead(*id, bytes) {
+                    self.after.call = true;
+                    let (id, caller) = (*id, self.caller);
+                    return Err(match self.inner.turn_of_blocked(id, caller, writer.came_back, self.waker, self.now) {
+                        Turn::Hash(taken) => Attempt::Hashes(taken),
+                        Turn::Yield => Attempt::Yields(Yielded::Blocked),
+                        Turn::Wait => Attempt::Waits(None),
+                    });
                 }
             }
             Place::Over(error) => return Err(Attempt::Failed(*error)),

@@ -69,9 +69,11 @@ pub(super) enum Look {
 
 /// A writer who lets others go first.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Yielded {
-    pool: usize,
-    number: u64,
+pub(super) enum Yielded {
+    /// His chunk is not accepted yet.
+    Writer { pool: usize, number: u64 },
+    /// His stream has no room, and what it has is a job as any other.
+    Blocked,
 }
 
 /// Who has let others go first, and hashes what they have brought when he is back.
@@ -119,6 +121,35 @@ impl Inner {
         }
     }
 
+    /// What the writer of a stream that has no room for his chunk is to do: much is to be hashed before it has.
+    pub(super) fn turn_of_blocked(
+        &mut self,
+        id: Id,
+        caller: Caller,
+        is_back: bool,
+        waker: &mut Option<Waker>,
+        now: Instant,
+    ) -> Turn {
+        let came_back = self.end_lead(Who::Job(id)) || is_back;
+        let is_ready = self.slots.state(id) == Some(SlotState::Ready);
+        let turn = if is_ready { self.turn(id, caller, came_back, now) } else { Turn::Wait };
+        if !matches!(turn, Turn::Hash(_))
+            && let Some(job) = self.slots.get(id)
+        {
+            job.swap_waker(waker);
+        }
+        if matches!(turn, Turn::Wait) {
+            self.wait(id);
+        }
+        turn
+    }
+
+    /// The writer of a stream that has no room does not wait for it any more.
+    pub(super) fn forget_blocked(&mut self, id: Id, after: &mut After) {
+        self.end_lead(Who::Job(id));
+        after.wakers.extend(self.unwait(id));
+    }
+
     /// What the caller of a job that is to be hashed is to do.
     fn turn(&mut self, id: Id, caller: Caller, came_back: bool, now: Instant) -> Turn {
         let seconds = self.seconds(id);
@@ -136,7 +167,7 @@ impl Inner {
         if is_alone || self.is_not_worth_it(pool, seconds, caller) {
             return self.turn_alone(id, seconds, caller, came_back, now);
         }
-        if seconds > SMALL {
+        if seconds > SMALL && caller == Caller::Thread {
             // Nothing is lost by handing it over.
             self.hurry(id);
             return Turn::Wait;
@@ -197,6 +228,12 @@ impl Inner {
         self.pools[pool].callers() + self.announced.count(now).saturating_sub(1)
     }
 
+    /// Whether there are more callers, now or a moment ago, than had better hash by themselves.
+    pub(super) fn is_crowded(&mut self, pool: usize, now: Instant) -> bool {
+        let callers = self.callers(pool, now);
+        !self.pools[pool].is_alone(callers, false)
+    }
+
     /// Whether the writer of a chunk of so many seconds, who has nothing to be hashed so far, had better hash it himself;
     /// nothing if he is to let others go first, before that can be told.
     pub(super) fn is_writer_alone(
@@ -247,16 +284,18 @@ impl Inner {
     /// A writer lets others go first.
     pub(super) fn yield_writer(&mut self, pool: usize, now: Instant) -> Yielded {
         self.writers += 1;
-        let yielded = Yielded { pool, number: self.writers };
+        let number = self.writers;
         self.pools[pool].yields();
-        self.join(Who::Writer(yielded.number), now);
-        yielded
+        self.join(Who::Writer(number), now);
+        Yielded::Writer { pool, number }
     }
 
     /// He is back, or will not come.
     pub(super) fn return_writer(&mut self, yielded: Yielded) {
-        self.pools[yielded.pool].returns();
-        self.end_lead(Who::Writer(yielded.number));
+        if let Yielded::Writer { pool, number } = yielded {
+            self.pools[pool].returns();
+            self.end_lead(Who::Writer(number));
+        }
     }
 
     /// Whether this one leads: not any more then.
