@@ -13,6 +13,7 @@ mod source;
 pub(crate) use keeping::{Budget, Pace};
 pub(crate) use source::{Received, Source, Stored};
 
+use crate::call::read;
 use crate::state::State;
 use bytes::Bytes;
 use chunks::Chunks;
@@ -80,7 +81,7 @@ pub(crate) async fn ingest(state: &State, source: impl Source, claims: Claims) -
     // What is there already is verified, and not written again.
     if let Payload::Sha256(sha256) = &claims.payload
         && state.config.dedupe
-        && let Some(pin) = state.store.pin(sha256).map_err(internal)?
+        && let Some(pin) = state.store.pin(sha256).map_err(read)?
     {
         let mut counted = Counted::default();
         let Digests { md5, sha256, checksum } = receive(state, source, claims, &mut counted).await?;

@@ -224,7 +224,8 @@ impl<A: Algorithms> Write<'_, A> {
                         let waker = &mut waker;
                         (*yielded, *blocked) = (None, false);
                         let returned = returned.take();
-                        Admission { inner, place, chunk, beside, caller, returned, waker, now, after }.run(ticket.take())
+                        Admission { inner, place, chunk, beside, caller, returned, waker, now, after }
+                            .run(ticket.take())
                     };
                     match jobs.take() {
                         Some(jobs) => shared.hash(jobs, admit),
