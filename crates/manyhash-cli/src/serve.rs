@@ -34,8 +34,14 @@ pub struct ServeArguments {
 /// Runs it, and returns its exit status: 1 if anything went wrong.
 pub fn main(arguments: ServeArguments) -> ExitCode {
     let mut console = Console::new("manyhash");
-    let outcome = match configure(arguments) {
-        Ok(config) => run(&mut console, config),
+    let limit = descriptors::raise_limit();
+    let outcome = match configure(arguments, limit) {
+        Ok(config) => {
+            if let Some(warning) = descriptors::warning(config.connections, limit) {
+                console.message(warning);
+            }
+            run(&mut console, config)
+        }
         Err(error) => {
             console.message(error.to_string());
             Ok(false)
@@ -44,8 +50,8 @@ pub fn main(arguments: ServeArguments) -> ExitCode {
     console.finish(outcome)
 }
 
-/// Puts together what the command line, the environment and the file say.
-fn configure(arguments: ServeArguments) -> Result<Config, SettingsError> {
+/// Puts together what the command line, the environment and the file say. `limit` is that of open files.
+fn configure(arguments: ServeArguments, limit: u64) -> Result<Config, SettingsError> {
     let settings = match &arguments.config {
         Some(path) => arguments.settings.or(Settings::read(path)?),
         None => arguments.settings,
@@ -60,7 +66,8 @@ fn configure(arguments: ServeArguments) -> Result<Config, SettingsError> {
         (None, None) => None,
     };
     config.region = settings.region;
-    config.connections = settings.connections.map_or(config.connections, |number| number.get());
+    let fitting = config.connections.min(descriptors::held(limit));
+    config.connections = settings.connections.map_or(fitting, |number| number.get());
     config.memory = settings.memory.map_or(config.memory, |size| size.bytes());
     config.reserve = settings.reserve.map_or(config.reserve, |size| size.bytes() as u64);
     config.rate = settings.rate.map(|rate| rate.get());
@@ -71,9 +78,6 @@ fn configure(arguments: ServeArguments) -> Result<Config, SettingsError> {
 }
 
 fn run(console: &mut Console, config: Config) -> io::Result<bool> {
-    if let Some(warning) = descriptors::warning(config.connections, descriptors::raise_limit()) {
-        console.message(warning);
-    }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
         let [mut interrupt, mut terminate, mut hangup] =

@@ -20,10 +20,15 @@ pub(super) fn raise_limit() -> u64 {
     getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX)
 }
 
+/// How many connections can be held with so many open files, about.
+pub(super) fn held(limit: u64) -> usize {
+    usize::try_from(limit.saturating_sub(OTHERS) / PER_CONNECTION).unwrap_or(usize::MAX).max(1)
+}
+
 /// What to say if so many connections cannot be held with so many open files.
 pub(super) fn warning(connections: usize, limit: u64) -> Option<String> {
     let needed = (connections as u64).saturating_mul(PER_CONNECTION).saturating_add(OTHERS);
-    let held = (limit.saturating_sub(OTHERS) / PER_CONNECTION).max(1);
+    let held = held(limit);
     (limit < needed).then(|| {
         format!(
             "at most {limit} files can be open, which is enough for about {held} connections and not for {connections}: \

@@ -34,7 +34,8 @@ pub(super) struct Settings {
     #[arg(long, value_name = "NAME", env = "MANYHASH_REGION")]
     pub(super) region: Option<String>,
 
-    /// Keep at most N connections open; then a new one closes the one that has been idle longest [default: 10000]
+    /// Keep at most N connections open; then a new one closes the one that has been idle longest [default: 10000, or as
+    /// many as the limit of open files lets it hold]
     #[arg(long, value_name = "N", env = "MANYHASH_CONNECTIONS")]
     pub(super) connections: Option<NonZeroUsize>,
 

@@ -63,6 +63,13 @@ fn the_limit_of_open_files_is_raised() {
 }
 
 #[test]
+fn without_being_told_it_takes_as_many_connections_as_fit() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let mut serving = Serving::start("-n 500", directory.path(), &[]);
+    assert_eq!(serving.said(), "");
+}
+
+#[test]
 fn more_connections_than_can_be_held_are_warned_of() {
     let directory = tempfile::tempdir().expect("a directory");
     let mut serving = Serving::start("-n 500", directory.path(), &["--connections", "100"]);
