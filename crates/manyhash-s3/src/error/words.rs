@@ -106,16 +106,12 @@ impl S3Error {
 
     /// Answers that an element of the request's document asks for what the server lacks.
     pub fn element_not_implemented(element: &str) -> S3Error {
-        S3Error::new(ErrorCode::NotImplemented)
-            .with_message("An element you provided implies functionality that is not implemented.")
-            .with("Element", element)
+        S3Error::new(ErrorCode::NotImplemented).with("Element", element)
     }
 
     /// Answers that a parameter of the query asks for what the server lacks.
     pub fn parameter_not_implemented(parameter: &str) -> S3Error {
-        S3Error::new(ErrorCode::NotImplemented)
-            .with_message("A parameter you provided implies functionality that is not implemented.")
-            .with("Parameter", parameter)
+        S3Error::new(ErrorCode::NotImplemented).with("Parameter", parameter)
     }
 }
 
