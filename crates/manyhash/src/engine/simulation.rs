@@ -285,12 +285,13 @@ fn case(seed: u64, bytes: &[u8]) -> Case {
     Case { seed, plan, kind, cores, messages: lengths.len(), ratio }
 }
 
-/// 1,000 seeded cases: at most 1.05 times the bound in the middle, at most 1.25 times at the worst.
+/// 300 seeded cases, or 1,000 if the environment variable `MANYHASH_SLOW` is set: at most 1.05 times the bound in the middle, at most 1.25 times at the worst.
 #[test]
 fn the_makespan_is_close_to_the_bound() {
     // A slice is no longer than this, even of the cheapest.
     let bytes = vec![0; 4 << 20];
-    let mut cases: Vec<Case> = (0..1000).into_par_iter().map(|seed| case(seed, &bytes)).collect();
+    let seeds = if std::env::var_os("MANYHASH_SLOW").is_some() { 1000 } else { 300 };
+    let mut cases: Vec<Case> = (0..seeds).into_par_iter().map(|seed| case(seed, &bytes)).collect();
     cases.sort_unstable_by(|a, b| a.ratio.total_cmp(&b.ratio));
     for kind in KINDS {
         let own: Vec<f64> = cases.iter().filter(|case| case.kind == kind).map(|case| case.ratio).collect();

@@ -368,6 +368,8 @@ impl Admission<'_> {
             None => self.enter(bytes)?,
         }
         let id = self.slot(bytes)?;
+        // Whoever was woken to lead would not come.
+        self.after.wakers.extend(self.inner.unwait(id));
         self.inner.write(id, self.chunk.take(), false, self.now, self.after);
         self.after.call = true;
         Ok(Attempt::Written(self.inner.turn_of_writer(id, self.writer(), self.now)))
