@@ -12,10 +12,11 @@ RUSTDOCFLAGS="-D warnings" cargo doc "${tested[@]}" --no-deps
 # Without the standard library, for whatever the target was compiled for.
 cargo clippy -p manyhash-core --no-default-features -- -D warnings
 
-# The engine under a model checker, which has locks and threads of its own and so a build of its own. What it hashes is
-# little, and less optimised it is built sooner.
-RUSTFLAGS="--cfg manyhash_shuttle -D warnings" CARGO_TARGET_DIR=target/shuttle CARGO_PROFILE_DEV_OPT_LEVEL=1 \
-    cargo test --config profile.dev.package.manyhash-core.opt-level=1 -p manyhash --lib engine::model
+# The engine under a model checker, which has locks and threads of its own. Only the crate's own tests are built anew: no
+# flag reaches what it depends on.
+model=$(cargo rustc -p manyhash "${features[@]}" --lib --profile test --message-format json-render-diagnostics \
+    -- --cfg manyhash_shuttle -D warnings | sed -n 's/.*"executable":"\([^"]*\)".*/\1/p')
+(cd crates/manyhash && "$model" engine::model)
 
 # The best backend with everything, then each lower tier with the library's tests; those that this CPU has not, the program
 # itself refuses.
