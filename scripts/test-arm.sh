@@ -35,7 +35,7 @@ while read -r -u 3 QEMU_CPU tiers; do
         MANYHASH_BACKEND=$tier "${library[@]}" --test hashing -- "${tests[@]}"
     done
 done 3<<'EOF'
-max sve2 neon portable
+max sve2 neon
 max,sve=off neon
 neoverse-n1 neon
 cortex-a72 neon portable
