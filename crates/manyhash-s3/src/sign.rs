@@ -58,7 +58,7 @@ pub(crate) use payload::sha256_from_hex;
 const ALGORITHM: &str = "AWS4-HMAC-SHA256";
 
 /// The service of every scope here.
-const SERVICE: &str = "s3";
+pub(crate) const SERVICE: &str = "s3";
 
 /// What every scope ends with.
 const TERMINATOR: &str = "aws4_request";
@@ -83,6 +83,6 @@ fn string_to_sign(moment: &str, scope: &str, canonical_request: &[u8; 32]) -> St
 }
 
 /// The scope of a signing key, as in `20130524/us-east-1/s3/aws4_request`.
-fn scope(day: &str, region: &str) -> String {
+pub(crate) fn scope(day: &str, region: &str) -> String {
     [day, region, SERVICE, TERMINATOR].join("/")
 }

@@ -1,7 +1,7 @@
 //! The chain of signatures through a body.
 
 use crate::error::{ErrorCode, S3Error};
-use crate::sign::{Signature, SigningKey, sha256};
+use crate::sign::{self, Credentials, SERVICE, Signature, SigningKey, sha256};
 use crate::time;
 use const_hex as hex;
 use jiff::Timestamp;
@@ -25,6 +25,13 @@ impl SignatureChain {
     pub fn new(key: SigningKey, timestamp: Timestamp, scope: &str, seed: Signature) -> SignatureChain {
         let moment_and_scope = format!("{}\n{scope}", time::amz_date(timestamp));
         SignatureChain { key, moment_and_scope, previous: seed }
+    }
+
+    /// Starts from the signature that [`sign`](crate::sign::sign) returned for a request.
+    pub fn of_request(credentials: &Credentials, region: &str, now: Timestamp, seed: Signature) -> SignatureChain {
+        let day = time::amz_day(now);
+        let key = SigningKey::derive(credentials.secret_key(), &day, region, SERVICE);
+        SignatureChain::new(key, now, &sign::scope(&day, region), seed)
     }
 
     /// Signs the next chunk, the empty last one included.

@@ -54,7 +54,8 @@ impl<'d> Reader<'d> {
     /// Goes into the root.
     pub(super) fn root(&mut self, expected: &'static str) -> Result<(), XmlError> {
         match self.element()? {
-            Some(name) if name == expected => Ok(()),
+            // MinIO's answer to GetObjectAttributes begins with a small letter.
+            Some(name) if name.eq_ignore_ascii_case(expected) => Ok(()),
             Some(found) => Err(XmlError::Root { expected, found }),
             None => Err(XmlError::Empty),
         }

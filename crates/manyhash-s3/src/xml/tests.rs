@@ -150,6 +150,11 @@ fn answers_of_others() {
     assert_eq!(list.contents[0].checksum_algorithm, [ChecksumAlgorithm::Sha1]);
     assert_eq!((list.contents[0].checksum_type, &list.contents[0].etag), (None, &None));
     assert!(!list.is_truncated);
+    // As MinIO writes its name.
+    let attributes = GetObjectAttributesResponse::from_xml(
+        b"<getObjectAttributesResponse><ETag>e</ETag><ObjectSize>3</ObjectSize></getObjectAttributesResponse>",
+    );
+    assert_eq!(attributes.unwrap().object_size, Some(3));
     // An error where a result was expected.
     let body = crate::S3Error::no_such_key("k<").to_xml("/b/k<", "1", Some("2"));
     let error = CompleteMultipartUploadResult::from_xml(body.as_bytes()).unwrap_err();
