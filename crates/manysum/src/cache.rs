@@ -37,6 +37,7 @@ pub use record::fuzzing::cached_record;
 use record::{Digests, record};
 pub use stamp::Stamp;
 use std::env;
+use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
@@ -120,10 +121,16 @@ impl Cache {
     /// not if nothing tells that version of the file from others, or a change after the cache was opened might not.
     pub fn store(&self, functions: &[HashFunction], path: &Path, read: &Digested) {
         // What the system makes up as it is read (proc, sys) has some other size, and times that say nothing.
-        let whole = read.settled.as_ref().filter(|metadata| metadata.len() == read.bytes);
-        let Some(file) = whole.and_then(Stamp::of) else { return };
+        if let Some(settled) = read.settled.as_ref().filter(|metadata| metadata.len() == read.bytes) {
+            self.store_settled(functions, path, settled, &read.digests);
+        }
+    }
+
+    /// The same of a file that was read whole, and was as `settled` says before and after that.
+    pub fn store_settled(&self, functions: &[HashFunction], path: &Path, settled: &Metadata, digests: &[Digest]) {
+        let Some(file) = Stamp::of(settled) else { return };
         if self.systems.age(file.device, path).is_some_and(|age| file.is_settled(self.opened, age)) {
-            self.remember(&file, functions, &read.digests);
+            self.remember(&file, functions, digests);
         }
     }
 
