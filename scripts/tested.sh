@@ -5,5 +5,5 @@
 features=(--features manyhash/digest,manyhash/map,manyhash/others,manyhash/prometheus)
 above=(-p manyhash-dedupe -p manyhash-stdio -p manyhash -p manyhash-arrow -p manysum -p manyhash-cli "${features[@]}")
 # What hashes by the library alone, so that another tier changes nothing but its digests, which the library's tests compare.
-serving=(-p manyhash-s3 -p manyhash-store -p manyhash-server)
+serving=(-p manyhash-s3 -p manyhash-s3-client -p manyhash-store -p manyhash-server)
 tested=(-p manyhash-core -p manyhash-map "${serving[@]}" "${above[@]}")
