@@ -11,9 +11,11 @@ pub mod links;
 pub mod manifest;
 pub mod manual;
 mod noise;
+pub mod s3;
 #[cfg(unix)]
 pub mod serve;
 pub mod simulate;
+mod size;
 pub mod speed;
 #[cfg(unix)]
 pub mod store;

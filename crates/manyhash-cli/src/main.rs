@@ -1,7 +1,7 @@
 //! `manyhash`: the toolbox, one subcommand a tool.
 
 use clap::{CommandFactory, Parser, Subcommand};
-use manyhash_cli::{completions, dups, known, manifest, manual, simulate, speed};
+use manyhash_cli::{completions, dups, known, manifest, manual, s3, simulate, speed};
 #[cfg(unix)]
 use manyhash_cli::{links, serve, store};
 use manysum::{arguments, program};
@@ -24,6 +24,7 @@ enum Tool {
     Known(known::KnownArguments),
     Man(manual::ManualArguments),
     Manifest(manifest::ManifestArguments),
+    S3(s3::S3Arguments),
     #[cfg(unix)]
     Serve(serve::ServeArguments),
     Simulate(simulate::SimulateArguments),
@@ -47,6 +48,7 @@ fn main() -> ExitCode {
         Ok(ManyhashArguments { tool: Tool::Known(arguments) }) => known::main(arguments),
         Ok(ManyhashArguments { tool: Tool::Man(arguments) }) => manual::main(arguments, programs()),
         Ok(ManyhashArguments { tool: Tool::Manifest(arguments) }) => manifest::main(arguments),
+        Ok(ManyhashArguments { tool: Tool::S3(arguments) }) => s3::main(arguments),
         #[cfg(unix)]
         Ok(ManyhashArguments { tool: Tool::Serve(arguments) }) => serve::main(arguments),
         Ok(ManyhashArguments { tool: Tool::Simulate(arguments) }) => simulate::main(arguments),

@@ -15,10 +15,10 @@ mod page;
 mod produce;
 mod run;
 mod series;
-mod size;
 mod subject;
 mod table;
 
+use crate::size;
 use buffers::Buffers;
 use clap::{ValueEnum, value_parser};
 use content::Content;

@@ -7,11 +7,13 @@ use clap::builder::PossibleValuesParser;
 use clap::{Arg, Command};
 use clap_complete::Shell;
 use manyhash::{Algorithm, HashFunction};
+use manyhash_s3::checksum::ChecksumAlgorithm;
 
 /// The names that an argument takes, if it takes those of algorithms.
 fn names(argument: &Arg) -> Option<Vec<&'static str>> {
     match argument.get_id().as_str() {
         "algorithm" => Some(HashFunction::all().map(HashFunction::name).collect()),
+        "checksums" => Some(ChecksumAlgorithm::ALL.into_iter().map(ChecksumAlgorithm::name).collect()),
         // Of the tools that are about lanes.
         "algorithms" | "hash" => Some(Algorithm::ALL.iter().map(|algorithm| algorithm.name()).collect()),
         _ => None,

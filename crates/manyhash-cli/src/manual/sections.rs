@@ -45,6 +45,17 @@ const TEMPORARY: Row =
 const HASHING: &[Row] = &[BACKEND, LOCALE];
 const KEEPING: &[Row] = &[BACKEND, CACHE, LOCALE, TEMPORARY];
 const TALKING: &[Row] = &[LOCALE];
+const ASKING: &[Row] = &[
+    (
+        "AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, AWS_PROFILE, ...",
+        "Sign requests as AWS's tools do. The files of settings and credentials, roles, SSO, processes, web identities, \
+         and what containers and instances have are asked too.",
+    ),
+    ("AWS_REGION, AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, AWS_CA_BUNDLE", "The service, unless options say it."),
+    BACKEND,
+    CACHE,
+    LOCALE,
+];
 
 const CHECK: &[Row] = &[(
     "Serve a directory for a second, and check it:",
@@ -185,6 +196,65 @@ pub(super) fn of(page: &str) -> Option<Sections> {
                 "Print how a copy differs; the exit status is 0 if it does not:",
                 "manyhash manifest create photos -o here\nmanyhash manifest create photos -o there\nmanyhash manifest diff here there",
             )],
+        ),
+        "manyhash-s3" => (
+            USUAL,
+            HASHING,
+            &[(
+                "Print the ETag and a checksum of a file:",
+                "manyhash s3 etag photos/1.jpg\nmanyhash s3 checksum photos/1.jpg",
+            )],
+        ),
+        "manyhash-s3-checksum" => (
+            USUAL,
+            HASHING,
+            &[
+                (
+                    "Print two checksums of files, reading each once:",
+                    "manyhash s3 checksum -a crc32,sha256 photos/*.jpg",
+                ),
+                (
+                    "Print the composite of an object in parts of 16 MiB:",
+                    "manyhash s3 checksum -a sha256 --composite --part-size 16M photos/1.jpg",
+                ),
+            ],
+        ),
+        "manyhash-s3-etag" => (
+            &[WELL, ("1", "A file could not be read, or does not have the ETag of --like."), PIPE],
+            HASHING,
+            &[
+                ("Print the ETags of files in parts of 16 MiB:", "manyhash s3 etag --part-size 16M photos/*.jpg"),
+                (
+                    "Check that a file has the ETag of an object, however it was uploaded:",
+                    "manyhash s3 etag --like c4ca4238a0b923820dcc509a6f75849b photos/1.jpg",
+                ),
+            ],
+        ),
+        "manyhash-s3-ls" => (
+            USUAL,
+            ASKING,
+            &[("Print the checksums of all objects below a prefix:", "manyhash s3 ls --checksums s3://bucket/photos/")],
+        ),
+        "manyhash-s3-verify" => (
+            &[
+                ("0", "Both sides are the same. Otherwise the sum of:"),
+                ("1", "Something could not be read."),
+                ("2", "An object differs."),
+                ("4", "An object is missing: only the first side has it."),
+                ("16", "An object is extra: only the second side has it."),
+                ("32", "An object is unverified."),
+                PIPE,
+            ],
+            ASKING,
+            &[
+                ("Prove that a bucket holds what a directory does:", "manyhash s3 verify photos s3://bucket/photos"),
+                ("See first what that takes:", "manyhash s3 verify --dry-run photos s3://bucket/photos"),
+                (
+                    "Compare a bucket with a manifest, downloading what S3 knows no such digest of:",
+                    "manyhash manifest create photos -o SUMS\nmanyhash s3 verify --download SUMS s3://bucket/photos",
+                ),
+                ("Go on after an interruption:", "manyhash s3 verify --state verified photos s3://bucket/photos"),
+            ],
         ),
         "manyhash-serve" => (
             USUAL,

@@ -12,6 +12,11 @@ mod links;
 mod manifest;
 mod manual;
 mod no_threads;
+mod s3;
+#[cfg(unix)]
+mod s3_like;
+#[cfg(unix)]
+mod s3_verify;
 mod serve;
 mod simulate;
 mod speed;

@@ -2,6 +2,7 @@
 #![cfg(unix)]
 
 use crate::common::{Outcome, directory, run};
+use crate::s3_verify::Bucket;
 use manyhash::Algorithm;
 use std::fs;
 use std::path::Path;
@@ -111,6 +112,11 @@ fn pages_say_how_programs_are_used() {
     let [manyhash_path, manysum_path] = [assert_cmd::cargo::cargo_bin!("manyhash"), &crate::manysum_path()]
         .map(|program| program.parent().expect("a directory").display().to_string());
     let path = format!("{manyhash_path}:{manysum_path}:{}", std::env::var("PATH").expect("a path"));
+    let photos = [("photos/1.jpg", "1"), ("photos/2.jpg", "2"), ("photos/raw/1.tmp", "3"), ("backup/1.jpg", "1")];
+    let bucket = Bucket::start();
+    for (name, content) in photos.iter().filter(|(name, _)| name.starts_with("photos/")) {
+        bucket.put(name, content.as_bytes(), Default::default());
+    }
     let mut count = 0;
     for page in fs::read_dir(&pages).expect("a directory") {
         let page = page.expect("a page").path();
@@ -124,15 +130,14 @@ fn pages_say_how_programs_are_used() {
         // One after another, as who reads them would try them.
         let home = directory();
         let tree = home.path().join("tree");
-        for (name, content) in
-            [("photos/1.jpg", "1"), ("photos/2.jpg", "2"), ("photos/raw/1.tmp", "3"), ("backup/1.jpg", "1")]
-        {
+        for (name, content) in photos {
             let file = tree.join(name);
             fs::create_dir_all(file.parent().expect("a directory")).expect("directories");
             fs::write(file, content).expect("a file");
         }
         for example in examples {
             let mut bash = assert_cmd::Command::new("bash");
+            bucket.tell(&mut bash);
             bash.env("PATH", &path).env("HOME", home.path()).env_remove("XDG_CACHE_HOME");
             let outcome = run(bash, &tree, &["-ec", &example], b"");
             assert_eq!(outcome.status, Some(0), "{page:?}: {example}\n{outcome:?}");
