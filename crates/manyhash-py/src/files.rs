@@ -14,11 +14,11 @@ use std::io;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
 /// How long the caller's thread sleeps at the most before it looks for signals, and reports progress.
-const LOOK: Duration = Duration::from_millis(50);
+pub(crate) const LOOK: Duration = Duration::from_millis(50);
 
 /// What came of a file.
 struct Done {
@@ -44,23 +44,17 @@ pub(crate) fn digest_files<'py>(
     threads: Option<usize>,
     progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyList>> {
-    if threads == Some(0) {
-        return Err(PyValueError::new_err("threads must be at least 1, or None for one per core"));
-    }
-    if paths.is_instance_of::<PyString>() || paths.is_instance_of::<PyBytes>() {
-        return Err(PyTypeError::new_err("expected an iterable of paths, not one path"));
-    }
-    let decode = py.import("os")?.getattr("fsdecode")?;
-    let paths = paths.try_iter()?.map(|path| decode.call1((path?,))).collect::<PyResult<Vec<_>>>()?;
+    let threads = some_threads(threads)?;
+    let paths = several(paths)?;
     let files = paths.iter().map(|path| path.extract()).collect::<PyResult<Vec<PathBuf>>>()?;
     let mut progress = Progress { callback: progress, bytes: 0, files: 0 };
     let functions = name.algorithms.iter().copied().map(HashFunction::Lanes).collect();
-    let results = start(functions, files, threads.unwrap_or(0))?;
-    let digests = collect(py, results, paths.len(), &mut progress)?;
+    let results = start(functions, files, threads)?;
+    let done = collect(py, results, paths.len(), |done: &[Done]| progress.report(done))?;
 
     let result = PyList::empty(py);
-    for (path, digests) in paths.iter().zip(digests) {
-        match digests {
+    for (path, done) in paths.iter().zip(done) {
+        match done.digests {
             Err(error) => result.append(os_error(&error, path)?)?,
             Ok(digests) if name.is_one => result.append(PyBytes::new(py, digests[0].as_bytes()))?,
             Ok(digests) => {
@@ -75,50 +69,64 @@ pub(crate) fn digest_files<'py>(
     Ok(result)
 }
 
+/// A number of threads that a caller gives; one per core for `None`.
+pub(crate) fn some_threads(threads: Option<usize>) -> PyResult<Option<NonZeroUsize>> {
+    let refuse = || PyValueError::new_err("threads must be at least 1, or None for one per core");
+    threads.map(|threads| NonZeroUsize::new(threads).ok_or_else(refuse)).transpose()
+}
+
 /// Starts the library's threads, which go on until all is done or nobody receives.
-fn start(functions: Vec<HashFunction>, files: Vec<PathBuf>, threads: usize) -> PyResult<Receiver<Done>> {
-    let (sender, receiver) = channel();
-    let work = move || {
+fn start(functions: Vec<HashFunction>, files: Vec<PathBuf>, threads: Option<NonZeroUsize>) -> PyResult<Receiver<Done>> {
+    on_a_thread(move |sender| {
         let files = files.into_iter().map(|path| ((), Source::Path(path)));
-        Files::new(&functions).threads(NonZeroUsize::new(threads)).digest(files, |(), digested| {
+        Files::new(&functions).threads(threads).digest(files, |(), digested| {
             let bytes = digested.as_ref().map_or(0, |file| file.bytes);
             match sender.send(Done { digests: digested.map(|file| file.digests), bytes }) {
                 Ok(()) => ControlFlow::Continue(()),
                 Err(_) => ControlFlow::Break(()),
             }
         });
-    };
-    std::thread::Builder::new().name("manyhash-files".to_owned()).spawn(work)?;
+    })
+}
+
+/// Has a thread do what sends results.
+pub(crate) fn on_a_thread<T: Send + 'static>(work: impl FnOnce(Sender<T>) + Send + 'static) -> PyResult<Receiver<T>> {
+    let (sender, receiver) = channel();
+    std::thread::Builder::new().name("manyhash-files".to_owned()).spawn(move || work(sender))?;
     Ok(receiver)
 }
 
-/// Receives what comes of all files.
-fn collect(
+/// The paths that an iterable yields, as str.
+pub(crate) fn several<'py>(paths: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    if paths.is_instance_of::<PyString>() || paths.is_instance_of::<PyBytes>() {
+        return Err(PyTypeError::new_err("expected an iterable of paths, not one path"));
+    }
+    let decode = paths.py().import("os")?.getattr("fsdecode")?;
+    paths.try_iter()?.map(|path| decode.call1((path?,))).collect()
+}
+
+/// Receives what comes of so many files. `look` is called from time to time with what has come since.
+pub(crate) fn collect<T: Send>(
     py: Python<'_>,
-    mut results: Receiver<Done>,
+    mut results: Receiver<T>,
     files: usize,
-    progress: &mut Progress<'_>,
-) -> PyResult<Vec<io::Result<Vec<Digest>>>> {
-    let mut digests = Vec::with_capacity(files);
-    let mut received = Vec::new();
-    while digests.len() < files {
-        let ended = py.detach(|| receive(&mut results, &mut received));
-        for Done { digests: of_file, bytes } in received.drain(..) {
-            progress.bytes += bytes;
-            progress.files += 1;
-            digests.push(of_file);
-        }
+    mut look: impl FnMut(&[T]) -> PyResult<()>,
+) -> PyResult<Vec<T>> {
+    let mut all = Vec::with_capacity(files);
+    while all.len() < files {
+        let before = all.len();
+        let ended = py.detach(|| receive(&mut results, &mut all));
         py.check_signals()?;
-        progress.report()?;
-        if ended && digests.len() < files {
+        look(&all[before..])?;
+        if ended && all.len() < files {
             return Err(PyRuntimeError::new_err("the hashing threads ended early"));
         }
     }
-    Ok(digests)
+    Ok(all)
 }
 
 /// Takes whatever comes within a while; whether it was the last.
-fn receive(results: &mut Receiver<Done>, received: &mut Vec<Done>) -> bool {
+fn receive<T>(results: &mut Receiver<T>, received: &mut Vec<T>) -> bool {
     let end = Instant::now() + LOOK;
     loop {
         match results.recv_timeout(end.saturating_duration_since(Instant::now())) {
@@ -136,7 +144,9 @@ struct Progress<'py> {
 }
 
 impl Progress<'_> {
-    fn report(&self) -> PyResult<()> {
+    fn report(&mut self, done: &[Done]) -> PyResult<()> {
+        self.bytes += done.iter().map(|done| done.bytes).sum::<u64>();
+        self.files += done.len();
         if let Some(callback) = &self.callback {
             callback.call1((self.bytes, self.files))?;
         }
@@ -145,17 +155,15 @@ impl Progress<'_> {
 }
 
 /// Python's exception for what went wrong with a file: FileNotFoundError and its like.
-fn os_error<'py>(error: &io::Error, path: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn os_error<'py>(error: &io::Error, path: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let py = path.py();
-    match error.raw_os_error() {
-        Some(code) => {
-            let text = py.import("os")?.getattr("strerror")?.call1((code,))?;
-            py.get_type::<PyOSError>().call1((code, text, path))
-        }
+    let (code, text) = match error.raw_os_error() {
+        Some(code) => (code.into_pyobject(py)?.into_any(), py.import("os")?.getattr("strerror")?.call1((code,))?),
+        // With the nearest code there is: without one, the exception would not say its text.
         None => {
-            let exception = py.get_type::<PyOSError>().call1((error.to_string(),))?;
-            exception.setattr("filename", path)?;
-            Ok(exception)
+            let name = if error.kind() == io::ErrorKind::ResourceBusy { "EBUSY" } else { "EINVAL" };
+            (py.import("errno")?.getattr(name)?, error.to_string().into_pyobject(py)?.into_any())
         }
-    }
+    };
+    py.get_type::<PyOSError>().call1((code, text, path))
 }

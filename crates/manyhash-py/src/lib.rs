@@ -14,6 +14,7 @@ mod hasher;
 mod many;
 mod polars;
 mod rows;
+mod s3;
 
 use pyo3::exceptions::PyImportError;
 use pyo3::prelude::*;
@@ -42,6 +43,7 @@ mod _manyhash {
         warm_up(module.py())?;
         hasher::add_type(module)?;
         hasher::add_constructors(module)?;
+        s3::add_module(module.py())?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))?;
         let names: Vec<_> = manyhash::Algorithm::ALL.iter().map(|algorithm| algorithm.identifier()).collect();
         module.add("algorithms", names)
@@ -58,6 +60,8 @@ fn warm_up(py: Python<'_>) -> PyResult<()> {
         py.get_type::<engine::GiveUp>(),
         py.get_type::<engine::NextTurn>(),
         py.get_type::<engine::Woken>(),
+        py.get_type::<s3::Job>(),
+        py.get_type::<s3::Outcomes>(),
     ]
     .iter()
     .try_for_each(|kind| kind.name().map(drop))

@@ -64,6 +64,7 @@ def test_names_that_are_no_text(tmp_path):
     (error,) = manyhash.digest_files("md5", ["a\0b"])
     assert isinstance(error, OSError)
     assert error.filename == "a\0b"
+    assert "file name contained an unexpected NUL byte" in str(error)
 
 
 def test_arguments():

@@ -4,8 +4,9 @@ import hashlib
 import sys
 import threading
 import time
+from pathlib import Path
 
-import manyhash
+import manyhash.s3
 import pyarrow
 import pytest
 
@@ -49,6 +50,7 @@ SHORT = [b"a", b"bc", b"d" * 100]
 HASHERS = [manyhash.md5() for _ in SHORT]
 # Of manyhash itself, whose objects keep the interpreter while they give their arrays away; others' may not.
 COLUMN = manyhash.digest_column("md5", pyarrow.array(SHORT))
+HERE = Path(__file__).parent
 CALLS = {
     "digest_many": lambda: manyhash.digest_many("sha256", SHORT),
     "hexdigest_many": lambda: manyhash.hexdigest_many("md5", SHORT),
@@ -56,6 +58,10 @@ CALLS = {
     "update_many": lambda: manyhash.update_many(HASHERS, SHORT),
     "digest_column": lambda: manyhash.digest_column("sha256", COLUMN),
     "digest_files": lambda: manyhash.digest_files("sha256", [__file__]),
+    "s3.etag": lambda: manyhash.s3.etag(__file__),
+    "s3.checksum": lambda: manyhash.s3.checksum(__file__, "CRC32"),
+    "s3.guess": lambda: manyhash.s3.guess(__file__, "0" * 32),
+    "s3.verify": lambda: list(manyhash.s3.verify(HERE, HERE)),
     # As in hashlib, from so many bytes on.
     "constructor": lambda: manyhash.sha256(bytes(2048)),
     "update": lambda: HASHERS[0].update(bytes(2048)),
