@@ -10,12 +10,8 @@
 # is installed by apt-get where it is missing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-target=${CARGO_TARGET_DIR:-$PWD/target}
-mkdir -p "$target/s3/bin"
-target=$(cd "$target" && pwd)
-tools=$target/s3
+source scripts/s3/installed.sh
 wanted=" ${*:-clients suite hostile kills soak} "
-mine=scripts/s3
 failed=0
 
 is_wanted() {
@@ -50,30 +46,8 @@ if is_wanted soak; then
     fi
 fi
 
-# Nothing of the surroundings may lead clients elsewhere or change what they trust.
-for name in "${!AWS_@}" REQUESTS_CA_BUNDLE {http,https,all}_proxy {HTTP,HTTPS,ALL}_PROXY; do unset "$name"; done
-export no_proxy=127.0.0.1 NO_PROXY=127.0.0.1
-
-# Tools, once for each list of them.
-stamp=$(cat "$mine"/requirements.txt "$mine"/go/go.* "$mine"/go/*/*.go | sha256sum)
-if [[ ! -e $tools/installed || $(<"$tools/installed") != "$stamp" ]]; then
-    echo "== clients are installed"
-    python=${PYTHON:-python3}
-    if ! "$python" -m venv --clear "$tools/environment" 2>/dev/null; then
-        apt-get update -qq
-        apt-get install -qq -y --no-install-recommends python3-venv >/dev/null
-        "$python" -m venv --clear "$tools/environment"
-    fi
-    "$tools/environment/bin/pip" install --quiet --disable-pip-version-check -r "$mine/requirements.txt"
-    (cd "$mine/go" && go vet ./... && go build -o "$tools/bin/" ./suite ./clients github.com/peak/s5cmd/v2)
-    echo "$stamp" >"$tools/installed"
-fi
-if ! command -v rclone >/dev/null || ! command -v openssl >/dev/null; then
-    apt-get update -qq
-    apt-get install -qq -y --no-install-recommends rclone openssl >/dev/null
-fi
-python=$tools/environment/bin/python
-export PYTHONDONTWRITEBYTECODE=1
+forget_surroundings
+install_clients
 
 cargo build --quiet -p manyhash-cli
 manyhash=$target/debug/manyhash

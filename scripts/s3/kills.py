@@ -22,6 +22,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from servers import Manyhash
 from signing import Answer, Keys, Request, Server, Session
 
 KEYS = Keys("KILLS", "a secret of no worth")
@@ -50,44 +51,6 @@ class Key:
 
 def digest(body: bytes) -> str:
     return hashlib.sha256(body).hexdigest()
-
-
-class Process:
-    """`manyhash serve`, on a port of its own choosing."""
-
-    def __init__(self, program: Path, directory: Path, *more: str):
-        directory.mkdir(parents=True, exist_ok=True)
-        keys = directory / "keys.toml"
-        keys.write_text(f'[[key]]\naccess = "{KEYS.access}"\nsecret = "{KEYS.secret}"\n')
-        self.errors = open(directory / "stderr", "w+")
-        options = ["--listen", "127.0.0.1:0", "--admin", "none", "--keys", keys, "--region", KEYS.region, *more]
-        self.process = subprocess.Popen(
-            [program, "serve", directory / "store", *options],
-            stdout=subprocess.PIPE,
-            stderr=self.errors,
-            text=True,
-        )
-        self.server: Server | None = None
-
-    def endpoint(self) -> Server:
-        """Waits until it says where it listens."""
-        for line in self.process.stdout:
-            if found := re.search(r"https?://127\.0\.0\.1:\d+", line):
-                self.server = Server(found[0], KEYS)
-                # What else it says must not fill the pipe.
-                threading.Thread(target=self.process.stdout.read, daemon=True).start()
-                return self.server
-        self.errors.seek(0)
-        raise SystemExit(f"the server did not start, exit status {self.process.wait()}:\n{self.errors.read()}")
-
-    def end(self, how: signal.Signals) -> int:
-        self.process.send_signal(how)
-        return self.process.wait(60)
-
-    def stop(self) -> list[str]:
-        """Ends it as an administrator would, and says what was wrong with that."""
-        status = self.end(signal.SIGTERM)
-        return [f"exit status {status} after SIGTERM"] if status else []
 
 
 class Client(threading.Thread):
@@ -239,12 +202,12 @@ def main() -> int:
     for number in range(arguments.rounds + 1):
         # What was stored once may be stored again, and the other way round.
         options = ["--no-dedupe"] if chance.random() < 0.2 else []
-        process = Process(arguments.program, arguments.directory, *options)
+        process = Manyhash(arguments.program, arguments.directory, *options, keys=KEYS)
         if number and chance.random() < 0.1:
             # Killed while it starts.
             time.sleep(chance.random() * 0.1)
             process.end(signal.SIGKILL)
-            process = Process(arguments.program, arguments.directory, *options)
+            process = Manyhash(arguments.program, arguments.directory, *options, keys=KEYS)
         server = process.endpoint()
         if number == 0:
             Session(server).send(Request("PUT", f"/{BUCKET}"))
@@ -255,7 +218,7 @@ def main() -> int:
             # A kill may leave files that nobody knows; the server that came after has removed them.
             if wrong := process.stop() + check(arguments.program, arguments.directory):
                 break
-            process = Process(arguments.program, arguments.directory, *options)
+            process = Manyhash(arguments.program, arguments.directory, *options, keys=KEYS)
             server = process.endpoint()
         clients = [Client(server, share, chance.randrange(1 << 32)) for share in shares]
         for client in clients:
