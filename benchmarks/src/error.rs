@@ -55,6 +55,8 @@ pub(crate) enum Error {
     Task(#[from] tokio::task::JoinError),
     #[error(transparent)]
     Files(#[from] crate::files::FilesError),
+    #[error("the file to digest: {0}")]
+    Local(#[from] manyhash_s3_client::local::Error),
     #[error(transparent)]
     S3(#[from] crate::s3::S3LoadError),
     #[error("standard output: {0}")]

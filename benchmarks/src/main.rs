@@ -3,8 +3,8 @@
 //! A [load] says which messages are hashed, a [subject] hashes them. Every subject's digests are
 //! [checked](verify) before anything is timed; then all are [measured](measure) in turns, and the medians
 //! [reported](report). What does not fit that (threads that contend, objects from a network, streams, programs) is an
-//! experiment of its own: [`callers`], [`columns`], [`constructions`], [`engine`], [`files`], [`ingest`], [`lookup`],
-//! [`s3`], [`store`] and [`threads`].
+//! experiment of its own: [`callers`], [`columns`], [`constructions`], [`engine`], [`etag`], [`files`], [`ingest`],
+//! [`lookup`], [`s3`], [`store`] and [`threads`].
 
 mod callers;
 mod columns;
@@ -12,6 +12,7 @@ mod constructions;
 mod cpu;
 mod engine;
 mod error;
+mod etag;
 mod files;
 mod ingest;
 mod load;
@@ -60,6 +61,8 @@ enum Experiment {
     Engine(engine::EngineArguments),
     /// Databases that the digest cache could be kept in, with a million entries
     Store(store::StoreArguments),
+    /// ETags of a file in parts, and of many sizes of parts in one read
+    Etag(etag::EtagArguments),
     /// The programs over trees of files, beside their peers
     Files(files::FilesArguments),
     /// S3 servers, with many clients at once
@@ -90,6 +93,7 @@ fn run(cli: Cli) -> Result<(), Error> {
         Some(Experiment::Lookup(args)) => lookup::run(&args),
         Some(Experiment::Engine(args)) => engine::run(&args),
         Some(Experiment::Store(args)) => store::run(&args),
+        Some(Experiment::Etag(args)) => etag::run(&args),
         Some(Experiment::Files(args)) => files::run(&args),
         Some(Experiment::S3(args)) => s3::run(&args),
         Some(Experiment::Sender(args)) => ingest::send(&args),
