@@ -3,7 +3,7 @@
 
     client.py MANYHASH DIRECTORY --tools DIR [--server NAME]... [--seed N]
 
-Each server has a directory of its own in DIRECTORY. What peers do not keep to of S3's rules is left out, and said.
+Each server has directories of its own in DIRECTORY. What peers do not keep to of S3's rules is left out, and said.
 """
 
 import argparse
@@ -41,7 +41,8 @@ def main() -> int:
     program, tools = arguments.program.absolute(), arguments.tools.absolute()
     print(f"client, --seed {arguments.seed}", flush=True)
 
-    def start(name: str, directory: Path) -> Process:
+    def start(name: str, store: str) -> Process:
+        directory = arguments.directory / name / store
         directory.mkdir(parents=True, exist_ok=True)
         if name == "manyhash":
             return Manyhash(program, directory, keys=KEYS)
@@ -50,10 +51,10 @@ def main() -> int:
 
     passed, failed = 0, 0
     for name in arguments.server or VERIFIED:
-        directory, started, report = arguments.directory / name, time.monotonic(), Report(f"client, {name}")
-        with start(name, directory) as process:
+        started, report = time.monotonic(), Report(f"client, {name}")
+        with start(name, "agreements") as process:
             Agreements(process, program, tools, VERIFIED[name], report, arguments.seed).run()
-        Seeded(partial(start, name, directory), program, report, arguments.seed).run()
+        Seeded(partial(start, name), program, report, arguments.seed).run()
         print(f"        {name}: {time.monotonic() - started:.0f} s", flush=True)
         passed, failed = passed + report.passed, failed + report.failed
     print(f"client: {passed} passed, {failed} failed")

@@ -12,7 +12,7 @@ from boto import COMPOSITE, FULL, PART
 from pairs import ALGORITHMS, Pair, sums
 from proxy import Proxy
 from report import Report, expect
-from servers import Process
+from servers import DidNotStart, Process
 from tool import Found, Tool
 
 # Forms of upload: the sizes of parts, none for an object that is put whole, and the checksum.
@@ -52,13 +52,13 @@ class Rewriting(Proxy):
 
 
 class Seeded:
-    """A server, and a pair of a tree and a bucket for each case."""
+    """Servers, each with a store by its name, and a pair of a tree and a bucket for each case."""
 
-    def __init__(self, start: Callable[[], Process], program: Path, report: Report, seed: int):
+    def __init__(self, start: Callable[[str], Process], program: Path, report: Report, seed: int):
         self.start, self.program, self.case, self.seed = start, program, report.case, seed
 
     def run(self) -> None:
-        with self.start() as process:
+        with self.start("differences") as process:
             self.case("differences", lambda: self.differences(process))
             for name, times, act, allowed in (
                 ("rewritten with other bytes", 1, self.other_bytes, {"differs"}),
@@ -175,7 +175,7 @@ class Seeded:
 
     def planted_bytes(self) -> None:
         """A bit of each changes in the server's own files. What the server says of the object stays as it was."""
-        with self.start() as process:
+        with self.start("planted-bytes") as process:
             pair, damaged = self.few(process, "planted-bytes")
             for name in damaged:
                 body = (pair.tree / name).read_bytes()
@@ -187,7 +187,7 @@ class Seeded:
 
     def planted_digests(self) -> None:
         """A bit of each ETag and checksum changes in the server's own files while it does not run."""
-        with self.start() as process:
+        with self.start("planted-digests") as process:
             pair, damaged = self.few(process, "planted-digests")
             values = {}
             for name in damaged:
@@ -204,13 +204,11 @@ class Seeded:
                 written |= {old: new} if len(old) >= 8 else {}
             expect(replace(process.store, written) > 0, f"the ETag of {name} is not in the server's files")
         try:
-            process = self.start().__enter__()
-        except SystemExit as refusal:
+            with self.start("planted-digests") as process:
+                tool = Tool(self.program, process.server)
+                self.expect(tool.verify(pair.tree, f"s3://{pair.bucket}"), pair, damaged)
+        except DidNotStart as refusal:
             print(f"        it does not start: {refusal}")
-            return
-        with process:
-            tool = Tool(self.program, process.server)
-            self.expect(tool.verify(pair.tree, f"s3://{pair.bucket}"), pair, damaged)
 
 
 def replace(directory: Path, changes: dict[bytes, bytes]) -> int:

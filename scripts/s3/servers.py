@@ -15,6 +15,10 @@ from signing import Keys, Request, Server, Session
 PATIENCE = 60
 
 
+class DidNotStart(SystemExit):
+    """A server that ends at once, and why."""
+
+
 class Process:
     """A program that serves. Its store is `store` in its directory."""
 
@@ -53,9 +57,9 @@ class Process:
         """What it says must not fill the pipe."""
         threading.Thread(target=self.process.stdout.read, daemon=True).start()
 
-    def did_not_start(self) -> SystemExit:
+    def did_not_start(self) -> DidNotStart:
         self.errors.seek(0)
-        return SystemExit(f"the server did not start, exit status {self.end(signal.SIGKILL)}:\n{self.errors.read()}")
+        return DidNotStart(f"the server did not start, exit status {self.end(signal.SIGKILL)}:\n{self.errors.read()}")
 
     def end(self, how: signal.Signals) -> int:
         self.process.send_signal(how)
