@@ -32,8 +32,8 @@ const FAILED: u8 = 1;
 /// Prove that two sides hold the same bytes, without downloading them wherever S3 knows a checksum.
 ///
 /// A side is a directory, a bucket or a part of it (s3://BUCKET or s3://BUCKET/PREFIX), a list of digests (all formats
-/// are read that manysum --check reads; - is standard input), or an S3 Inventory in CSV (its manifest.json, beside the
-/// downloaded files). Names are those below the directory, or what follows PREFIX and a slash.
+/// are read that manysum --check reads; - is standard input), or an S3 Inventory in CSV or Parquet (its manifest.json,
+/// beside the downloaded files). Names are those below the directory, or what follows PREFIX and a slash.
 ///
 /// Print a line for each name that is not the same on both sides: `NAME: differs`, `NAME: missing` (only in A), `NAME:
 /// extra` (only in B), or `NAME: unverified` with the reason. Names with a newline, a carriage return or a backslash are

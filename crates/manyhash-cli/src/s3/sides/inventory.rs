@@ -1,18 +1,22 @@
-//! S3 Inventory: a list of a bucket's objects that S3 writes every day or week, in CSV files and a `manifest.json` that
-//! names them.
+//! S3 Inventory: a list of a bucket's objects that S3 writes every day or week, in files of CSV or Parquet and a
+//! `manifest.json` that names them. ORC, which it writes too, is not read.
 //!
 //! The files are where they were downloaded to: under the keys of the manifest below any directory above it, or beside
-//! it. Each is compared with the MD5 in the manifest. They are not sorted, and hold keys as URLs do.
+//! it. Each is compared with the MD5 in the manifest. They are not sorted.
 //!
 //! Source: Amazon S3 User Guide, "Locating your inventory list" and "Amazon S3 Inventory list".
 
-use flate2::read::MultiGzDecoder;
+mod csv_rows;
+mod parquet_rows;
+
+use bytes::Bytes;
+use csv_rows::Columns;
 use manyhash::Algorithm;
 use manyhash_s3::etag::ETag;
 use manyhash_s3_client::remote::Encryption;
 use manyhash_s3_client::verify::Entry;
-use percent_encoding::percent_decode;
 use serde::Deserialize;
+use std::borrow::Cow;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -24,7 +28,7 @@ pub(in crate::s3) enum InventoryError {
     Io { path: PathBuf, error: io::Error },
     #[error("no manifest of an inventory: {0}")]
     Manifest(serde_json::Error),
-    #[error("the inventory is in {0}: configure it to be in CSV, which is read")]
+    #[error("the inventory is in {0}: configure it to be in CSV or Parquet, which are read")]
     Format(String),
     #[error("the inventory has no column `{0}`: configure it to have one")]
     Column(&'static str),
@@ -32,10 +36,27 @@ pub(in crate::s3) enum InventoryError {
     NoFile { key: String },
     #[error("{path} is not the file that the manifest names: its MD5 is another; download it again", path = path.display())]
     Md5 { path: PathBuf },
-    #[error("{path}: row {row} is improper: {what}", path = path.display())]
-    Row { path: PathBuf, row: u64, what: String },
+    #[error("{path}: {error}", path = path.display())]
+    Rows { path: PathBuf, error: RowsError },
     #[error("{key} is listed more than once; it has versions, of which the current one is not marked")]
     Twice { key: String },
+}
+
+/// Why the rows of a file cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub(in crate::s3) enum RowsError {
+    #[error("row {row} is improper: {what}")]
+    Row { row: u64, what: String },
+    #[error("no proper Parquet: {0}")]
+    Parquet(#[from] parquet::errors::ParquetError),
+    #[error("no proper Parquet: {0}")]
+    ParquetPanic(String),
+    #[error("no column `{0}`: configure the inventory to have one")]
+    NoColumn(&'static str),
+    #[error("column `{0}` is not of the type that S3 writes")]
+    Type(&'static str),
+    #[error("column `{0}` has another number of rows than the keys")]
+    Uneven(&'static str),
 }
 
 #[derive(Deserialize)]
@@ -53,14 +74,23 @@ struct DataFile {
     md5: Option<String>,
 }
 
-/// Where the columns are that are read.
-struct Columns {
-    key: usize,
-    size: usize,
-    etag: usize,
-    encryption: Option<usize>,
-    is_latest: Option<usize>,
-    is_deleted: Option<usize>,
+/// What is read of a row.
+struct Row<'a> {
+    /// The key, decoded.
+    key: Cow<'a, [u8]>,
+    size: Option<u64>,
+    /// The ETag, or nothing.
+    etag: &'a [u8],
+    /// The word for how the object is encrypted, or nothing.
+    encryption: &'a [u8],
+    is_latest: bool,
+    is_deleted: bool,
+}
+
+/// How the files of an inventory are read.
+enum Format {
+    Csv(Columns),
+    Parquet,
 }
 
 /// Whether a file is the manifest of an inventory, by its name.
@@ -72,10 +102,7 @@ pub(super) fn is_named(path: &Path) -> bool {
 pub(super) fn read(path: &Path, prefix: &str) -> Result<Vec<Entry>, InventoryError> {
     let text = fs::read(path).map_err(|error| InventoryError::Io { path: path.to_owned(), error })?;
     let manifest: Manifest = serde_json::from_slice(&text).map_err(InventoryError::Manifest)?;
-    if !manifest.file_format.eq_ignore_ascii_case("csv") {
-        return Err(InventoryError::Format(manifest.file_format));
-    }
-    let columns = Columns::of(&manifest.file_schema)?;
+    let format = Format::of(&manifest)?;
     let mut entries = Vec::new();
     for DataFile { key, md5 } in &manifest.files {
         let file = find(path, key).ok_or_else(|| InventoryError::NoFile { key: key.clone() })?;
@@ -84,7 +111,15 @@ pub(super) fn read(path: &Path, prefix: &str) -> Result<Vec<Entry>, InventoryErr
         if !md5.as_ref().is_none_or(is_as_listed) {
             return Err(InventoryError::Md5 { path: file });
         }
-        columns.read(&file, &bytes, prefix, &mut entries)?;
+        let push = |row: &Row<'_>| {
+            entries.extend(row.entry(prefix)?);
+            Ok(())
+        };
+        let read = match &format {
+            Format::Csv(columns) => columns.read(&bytes, push),
+            Format::Parquet => parquet_rows::read(Bytes::from(bytes), push),
+        };
+        read.map_err(|error| InventoryError::Rows { path: file, error })?;
     }
     entries.sort_by(|one: &Entry, other| one.name().cmp(other.name()));
     match entries.windows(2).find(|pair| pair[0].name() == pair[1].name()) {
@@ -102,61 +137,41 @@ fn find(manifest: &Path, key: &str) -> Option<PathBuf> {
     std::iter::once(beside).chain(above.filter(|_| is_plain)).find(|path| path.is_file())
 }
 
-impl Columns {
-    fn of(schema: &str) -> Result<Columns, InventoryError> {
-        let find = |name: &str| schema.split(',').position(|column| column.trim() == name);
-        let need = |name| find(name).ok_or(InventoryError::Column(name));
-        Ok(Columns {
-            key: need("Key")?,
-            size: need("Size")?,
-            etag: need("ETag")?,
-            encryption: find("EncryptionStatus"),
-            is_latest: find("IsLatest"),
-            is_deleted: find("IsDeleteMarker"),
-        })
-    }
-
-    fn read(&self, path: &Path, bytes: &[u8], prefix: &str, entries: &mut Vec<Entry>) -> Result<(), InventoryError> {
-        let is_gzip = bytes.starts_with(&[0x1f, 0x8b]);
-        let reader: Box<dyn io::Read + '_> =
-            if is_gzip { Box::new(MultiGzDecoder::new(bytes)) } else { Box::new(bytes) };
-        let mut rows = csv::ReaderBuilder::new().has_headers(false).from_reader(reader);
-        for (i, row) in rows.byte_records().enumerate() {
-            let improper = |what: String| InventoryError::Row { path: path.to_owned(), row: i as u64 + 1, what };
-            let row = row.map_err(|error| improper(error.to_string()))?;
-            let text = |column: usize| {
-                let field = row.get(column).ok_or_else(|| improper("too few columns".to_owned()))?;
-                str::from_utf8(field).map_err(|_| improper("not UTF-8".to_owned()))
-            };
-            let is = |column: Option<usize>, due: &str| {
-                column.map_or(Ok(false), |column| text(column).map(|text| text.eq_ignore_ascii_case(due)))
-            };
-            if is(self.is_latest, "false")? || is(self.is_deleted, "true")? {
-                continue;
-            }
-            // As in the query of a URL, where a plus is a space.
-            let key: Vec<u8> = percent_decode(text(self.key)?.replace('+', " ").as_bytes()).collect();
-            let Some(name) = key.strip_prefix(prefix.as_bytes()) else { continue };
-            let size = text(self.size)?;
-            let size = size.parse().map_err(|_| improper(format!("`{size}` is no size")))?;
-            let encryption = match self.encryption.map(text).transpose()? {
-                None | Some("") => None,
-                Some("SSE-S3" | "NOT-SSE") => Some(Encryption::S3),
-                Some("SSE-KMS") => Some(Encryption::Kms),
-                Some("DSSE-KMS") => Some(Encryption::DualKms),
-                Some("SSE-C") => Some(Encryption::Customer),
-                Some(_) => Some(Encryption::Other),
-            };
-            let entry = Entry::listed(name, Some(size));
-            let is_folder = size == 0 && (name.is_empty() || name.ends_with(b"/"));
-            if !is_folder {
-                entries.push(match text(self.etag)? {
-                    "" => entry,
-                    etag => entry.with_etag(ETag::parse(etag), encryption),
-                });
-            }
+impl Format {
+    fn of(manifest: &Manifest) -> Result<Format, InventoryError> {
+        match manifest.file_format.to_ascii_lowercase().as_str() {
+            "csv" => Columns::of(&manifest.file_schema).map(Format::Csv),
+            // Each file has its own schema.
+            "parquet" => Ok(Format::Parquet),
+            _ => Err(InventoryError::Format(manifest.file_format.clone())),
         }
-        Ok(())
+    }
+}
+
+impl Row<'_> {
+    /// The object, if there is one that counts and its key begins with the prefix. If not, what is wrong with the row.
+    fn entry(&self, prefix: &str) -> Result<Option<Entry>, String> {
+        if !self.is_latest || self.is_deleted {
+            return Ok(None);
+        }
+        let Some(name) = self.key.strip_prefix(prefix.as_bytes()) else { return Ok(None) };
+        let size = self.size.ok_or("it has no size")?;
+        if size == 0 && (name.is_empty() || name.ends_with(b"/")) {
+            return Ok(None);
+        }
+        let encryption = match self.encryption {
+            b"" => None,
+            b"SSE-S3" | b"NOT-SSE" => Some(Encryption::S3),
+            b"SSE-KMS" => Some(Encryption::Kms),
+            b"DSSE-KMS" => Some(Encryption::DualKms),
+            b"SSE-C" => Some(Encryption::Customer),
+            _ => Some(Encryption::Other),
+        };
+        let entry = Entry::listed(name, Some(size));
+        Ok(Some(match str::from_utf8(self.etag).map_err(|_| "its ETag is not UTF-8")? {
+            "" => entry,
+            etag => entry.with_etag(ETag::parse(etag), encryption),
+        }))
     }
 }
 
@@ -169,21 +184,25 @@ mod tests {
 
     /// A directory with a manifest and a file, gzipped, below its key.
     fn inventory(rows: &str, schema: &str, format: &str) -> (tempfile::TempDir, PathBuf) {
+        let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        gzip.write_all(rows.as_bytes()).expect("memory");
+        made("a.csv.gz", &gzip.finish().expect("memory"), schema, format)
+    }
+
+    /// A directory with a manifest and a file below its key.
+    fn made(name: &str, bytes: &[u8], schema: &str, format: &str) -> (tempfile::TempDir, PathBuf) {
         let directory = tempfile::tempdir().expect("a directory");
         let data = directory.path().join("to/bucket/daily/data");
         let at = directory.path().join("to/bucket/daily/2026-11-01T01-00Z");
         fs::create_dir_all(&data).expect("directories");
         fs::create_dir_all(&at).expect("directories");
-        let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-        gzip.write_all(rows.as_bytes()).expect("memory");
-        let bytes = gzip.finish().expect("memory");
-        fs::write(data.join("a.csv.gz"), &bytes).expect("a file");
+        fs::write(data.join(name), bytes).expect("a file");
         let manifest = serde_json::json!({
             "sourceBucket": "bucket", "destinationBucket": "arn:aws:s3:::to", "version": "2016-11-30",
             "fileFormat": format, "fileSchema": schema,
             "files": [{
-                "key": "to/bucket/daily/data/a.csv.gz", "size": bytes.len(),
-                "MD5checksum": manyhash::digest(Algorithm::Md5, &bytes).to_hex(),
+                "key": format!("to/bucket/daily/data/{name}"), "size": bytes.len(),
+                "MD5checksum": manyhash::digest(Algorithm::Md5, bytes).to_hex(),
             }],
         });
         let path = at.join("manifest.json");
@@ -211,15 +230,34 @@ mod tests {
     }
 
     #[test]
+    fn parquet_is_read_as_csv_is() {
+        let (_directory, path) = inventory(ROWS, SCHEMA, "CSV");
+        let (_other, parquet) = made("a.parquet", &parquet_rows::tests::file(), "message s3.inventory {}", "Parquet");
+        for prefix in ["", "p/"] {
+            let entries = |path| read(path, prefix).expect("an inventory");
+            assert_eq!(format!("{:?}", entries(&parquet)), format!("{:?}", entries(&path)));
+        }
+        let (_directory, path) = made("a.parquet", b"PAR1", "message s3.inventory {}", "Parquet");
+        let error = read(&path, "").expect_err("an error").to_string();
+        assert!(error.contains("a.parquet: no proper Parquet: "), "{error}");
+    }
+
+    #[test]
     fn what_is_no_inventory() {
         let of = |rows: &str, schema: &str, format: &str| {
             let (_directory, path) = inventory(rows, schema, format);
             read(&path, "").expect_err("an error")
         };
-        assert!(matches!(of(ROWS, SCHEMA, "Parquet"), InventoryError::Format(_)));
+        let orc = of(ROWS, SCHEMA, "ORC").to_string();
+        assert!(orc.contains("is in ORC: configure it to be in CSV or Parquet"), "{orc}");
+        let row = |error: InventoryError| match error {
+            InventoryError::Rows { error: RowsError::Row { row, .. }, .. } => Some(row),
+            _ => None,
+        };
         assert!(matches!(of(ROWS, "Bucket, Key, Size", "CSV"), InventoryError::Column("ETag")));
-        assert!(matches!(of("\"b\",\"k\"\n", SCHEMA, "CSV"), InventoryError::Row { row: 1, .. }));
-        assert!(matches!(of(&ROWS.replace("\"7\"", "\"x\""), SCHEMA, "CSV"), InventoryError::Row { row: 3, .. }));
+        assert_eq!(row(of("\"b\",\"k\"\n", SCHEMA, "CSV")), Some(1));
+        assert_eq!(row(of(&ROWS.replace("\"7\"", "\"x\""), SCHEMA, "CSV")), Some(3));
+        assert_eq!(row(of(&ROWS.replace("\"7\"", "\"\""), SCHEMA, "CSV")), Some(3));
         let twice = ROWS.replace("\"v1\",\"false\"", "\"v1\",\"true\"");
         assert!(matches!(of(&twice, SCHEMA, "CSV"), InventoryError::Twice { .. }));
         let (directory, path) = inventory(ROWS, SCHEMA, "CSV");
