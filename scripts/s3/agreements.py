@@ -1,9 +1,12 @@
 """What is the same must be said to be: every form of upload, every pair of sides."""
 
+import gzip
+import hashlib
 import json
 import os
 import subprocess
 import time
+import urllib.parse
 from pathlib import Path
 
 from boto import PART
@@ -35,6 +38,7 @@ class Agreements:
             self.whole_and_in_parts,
             self.manifest,
             self.list_of_md5,
+            self.inventory,
             self.state,
             self.listing,
             self.names_that_are_no_keys,
@@ -113,6 +117,29 @@ class Agreements:
         expect(not wrong, f"{wrong} {found.said}")
         self.same(self.tool.verify(path, self.url, "--download"))
         self.same(self.tool.verify(self.pair.tree, path))
+
+    def inventory(self) -> None:
+        """As S3 would write it."""
+        pages = self.pair.s3.get_paginator("list_objects_v2").paginate(Bucket=self.pair.bucket)
+        objects = [item for page in pages for item in page["Contents"]]
+        rows = [
+            f'"{self.pair.bucket}","{urllib.parse.quote_plus(item["Key"])}","{item["Size"]}",{item["ETag"]}\n'
+            for item in objects
+        ]
+        directory = self.root / "inventory"
+        directory.mkdir()
+        data = gzip.compress("".join(rows).encode())
+        (directory / "rows.csv.gz").write_bytes(data)
+        files = [{"key": "a/data/rows.csv.gz", "size": len(data), "MD5checksum": hashlib.md5(data).hexdigest()}]
+        manifest = {"fileFormat": "CSV", "fileSchema": "Bucket, Key, Size, ETag", "files": files}
+        (directory / "manifest.json").write_text(json.dumps(manifest))
+        self.same(self.tool.verify(directory / "manifest.json", self.url))
+        found = self.tool.verify(self.pair.tree, directory / "manifest.json")
+        # Nobody can be asked for the sizes of parts, and not all of them can be guessed.
+        unknown = ("uneven", "strange")
+        allowed = {name: {"same", "unverified"} if name.endswith(unknown) else {"same"} for name in self.pair.names}
+        wrong = {name: state for name, state in found.states.items() if state not in allowed[name]}
+        expect(not wrong and found.states.keys() == self.pair.names, f"{wrong} {found.said}")
 
     def state(self) -> None:
         """What was the same is not asked for again."""
