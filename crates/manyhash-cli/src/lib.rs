@@ -11,6 +11,7 @@ pub mod links;
 pub mod manifest;
 pub mod manual;
 mod noise;
+#[cfg(feature = "s3")]
 pub mod s3;
 #[cfg(unix)]
 pub mod serve;

@@ -1,7 +1,9 @@
 //! `manyhash`: the toolbox, one subcommand a tool.
 
 use clap::{CommandFactory, Parser, Subcommand};
-use manyhash_cli::{completions, dups, known, manifest, manual, s3, simulate, speed};
+#[cfg(feature = "s3")]
+use manyhash_cli::s3;
+use manyhash_cli::{completions, dups, known, manifest, manual, simulate, speed};
 #[cfg(unix)]
 use manyhash_cli::{links, serve, store};
 use manysum::{arguments, program};
@@ -24,6 +26,7 @@ enum Tool {
     Known(known::KnownArguments),
     Man(manual::ManualArguments),
     Manifest(manifest::ManifestArguments),
+    #[cfg(feature = "s3")]
     S3(s3::S3Arguments),
     #[cfg(unix)]
     Serve(serve::ServeArguments),
@@ -48,6 +51,7 @@ fn main() -> ExitCode {
         Ok(ManyhashArguments { tool: Tool::Known(arguments) }) => known::main(arguments),
         Ok(ManyhashArguments { tool: Tool::Man(arguments) }) => manual::main(arguments, programs()),
         Ok(ManyhashArguments { tool: Tool::Manifest(arguments) }) => manifest::main(arguments),
+        #[cfg(feature = "s3")]
         Ok(ManyhashArguments { tool: Tool::S3(arguments) }) => s3::main(arguments),
         #[cfg(unix)]
         Ok(ManyhashArguments { tool: Tool::Serve(arguments) }) => serve::main(arguments),
