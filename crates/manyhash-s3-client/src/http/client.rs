@@ -92,6 +92,13 @@ impl Client {
         self.0.service.limiter.limit()
     }
 
+    /// Whether the SHA-256 of content is signed, so that who knows it should say so
+    /// ([`Content::with_sha256`](super::Content::with_sha256)).
+    pub(crate) fn signs_content(&self) -> bool {
+        let config = self.config();
+        !config.is_tls() && !config.source.is_anonymous()
+    }
+
     pub(super) fn bucket_name(&self) -> &str {
         &self.0.bucket
     }

@@ -169,7 +169,7 @@ impl Refusal {
         ErrorCode::from_code(&self.code)
     }
 
-    fn kind(&self) -> RemoteErrorKind {
+    pub(crate) fn kind(&self) -> RemoteErrorKind {
         match self.status.as_u16() {
             // A HEAD of a part that is not there has no code.
             416 if self.target.operation == Operation::HeadObject => RemoteErrorKind::NotFound,

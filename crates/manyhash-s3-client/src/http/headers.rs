@@ -48,6 +48,7 @@ pub(super) fn written(headers: &HeaderMap) -> Result<Written, String> {
         etag: text(headers, "etag").map(|etag| ETag::parse(&etag)),
         checksums: checksums(headers)?,
         checksum_type: text(headers, "x-amz-checksum-type").and_then(|kind| kind.parse().ok()),
+        encryption: encryption(headers),
         version: text(headers, "x-amz-version-id"),
     })
 }

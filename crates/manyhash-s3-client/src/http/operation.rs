@@ -53,6 +53,8 @@ operations! {
     CompleteMultipartUpload, "s3:PutObject";
     /// The end of an upload in parts without an object.
     AbortMultipartUpload, "s3:AbortMultipartUpload";
+    /// The end of up to 1,000 objects.
+    DeleteObjects, "s3:DeleteObject";
     /// A page of the parts of an upload.
     ListParts, "s3:ListMultipartUploadParts";
     /// A page of the uploads that have not ended.

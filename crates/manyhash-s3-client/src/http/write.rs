@@ -10,12 +10,14 @@ use super::content::{Content, Proof};
 use super::error::Error;
 use super::headers;
 use super::operation::Operation;
+use crate::remote::Encryption;
 use http::{HeaderMap, Method};
+use manyhash::Md5;
 use manyhash_s3::checksum::{ChecksumAlgorithm, ChecksumType, ObjectChecksum};
 use manyhash_s3::etag::ETag;
 use manyhash_s3::xml::{
-    CompleteMultipartUpload, CompleteMultipartUploadResult, CompletedPart, InitiateMultipartUploadResult,
-    ListMultipartUploadsResult, ListPartsResult, XmlError,
+    CompleteMultipartUpload, CompleteMultipartUploadResult, CompletedPart, Delete, DeleteError, DeleteResult,
+    InitiateMultipartUploadResult, ListMultipartUploadsResult, ListPartsResult, ObjectIdentifier, XmlError,
 };
 
 /// What the service keeps of an object or part that it took.
@@ -28,6 +30,8 @@ pub struct Written {
     pub checksums: Vec<ObjectChecksum>,
     /// What the checksums cover.
     pub checksum_type: Option<ChecksumType>,
+    /// How it is encrypted where it is kept.
+    pub encryption: Option<Encryption>,
     /// The version, in a bucket that keeps versions.
     pub version: Option<String>,
 }
@@ -186,6 +190,25 @@ impl Client {
             return Err(self.contradiction(&call, "has more uploads, and does not say after which"));
         }
         Ok(list)
+    }
+
+    /// Deletes objects, 1,000 at most, and returns those that could not be, each with the reason. To delete what is not
+    /// there is no error.
+    ///
+    /// # Errors
+    /// Returns an error if the service refuses or cannot be reached.
+    pub async fn delete_objects(&self, keys: &[&str]) -> Result<Vec<DeleteError>, Error> {
+        let object = |key: &&str| ObjectIdentifier { key: (*key).to_owned(), ..ObjectIdentifier::default() };
+        let document = Delete { objects: keys.iter().map(object).collect(), quiet: true }.to_xml();
+        // The service wants to be sure of what it deletes.
+        let proof = Proof::ContentMd5(Md5::digest(document.as_bytes()));
+        let content = Content::from(document);
+        let call = Call::new(Operation::DeleteObjects, Method::POST, None, AnswerForm::Document)
+            .query("delete", "")
+            .content(&content, proof);
+        let document = self.send(&call).await?.document;
+        let result = DeleteResult::from_xml(document.trim_ascii());
+        Ok(result.map_err(|source| self.no_document(&call, source))?.errors)
     }
 
     async fn written(&self, call: Call<'_>) -> Result<Written, Error> {
