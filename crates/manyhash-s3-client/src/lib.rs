@@ -10,6 +10,8 @@
 pub mod http;
 pub mod local;
 pub mod remote;
+#[cfg(feature = "http")]
+pub mod transfer;
 pub mod verify;
 
 /// The README's Rust is compiled and run as a test.

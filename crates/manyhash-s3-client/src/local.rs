@@ -25,4 +25,6 @@ mod worker;
 pub use cut::{Cut, PartEnds};
 pub use error::Error;
 pub use files::{Files, digest_reader};
+#[cfg(feature = "http")]
+pub(crate) use open::is_same;
 pub use wanted::{Digested, Wanted};

@@ -45,7 +45,7 @@ mod plan;
 mod planner;
 mod side;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use crate::remote::Remote;
 pub use claim::{Claim, Form, Layout, Origin};
@@ -64,6 +64,8 @@ pub use side::{Lines, Side, SideError};
 use std::fmt;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
+#[cfg(feature = "http")]
+pub(crate) use {download::Hashing, function::value, side::files as walk};
 
 /// How sides are compared.
 #[non_exhaustive]
@@ -124,6 +126,6 @@ pub fn verify<R: Remote, F: Files>(
 }
 
 /// Whether a bucket is a directory bucket, of S3 Express One Zone: its lists have no order, and its tags are no MD5s.
-fn is_directory_bucket(remote: &impl Remote) -> bool {
+pub(crate) fn is_directory_bucket(remote: &impl Remote) -> bool {
     remote.bucket().ends_with("--x-s3")
 }

@@ -170,7 +170,7 @@ pub(super) fn in_order(found: Vec<BTreeMap<u64, Checksum>>) -> Vec<Vec<Checksum>
 }
 
 /// Whether both say that the file is the same, and was not written in between.
-fn is_same(one: &Metadata, other: &Metadata) -> bool {
+pub(crate) fn is_same(one: &Metadata, other: &Metadata) -> bool {
     #[cfg(unix)]
     {
         use std::os::unix::fs::MetadataExt;

@@ -94,6 +94,31 @@ impl Layout {
         }
     }
 
+    /// The sizes of the parts of an object of so many bytes.
+    #[cfg(feature = "http")]
+    pub(crate) fn sizes(&self, size: u64) -> Vec<u64> {
+        match self {
+            Layout::Equal { part_bytes, .. } => {
+                let starts = (0..size).step_by(usize::try_from(*part_bytes).unwrap_or(usize::MAX).max(1));
+                starts.map(|start| (*part_bytes).min(size - start)).collect()
+            }
+            Layout::Sizes(sizes) => sizes.clone(),
+        }
+    }
+
+    /// Bytes of all parts but the last, if they are equal.
+    #[cfg(feature = "http")]
+    pub(crate) fn equal_part_bytes(&self) -> Option<u64> {
+        match self {
+            Layout::Equal { part_bytes, .. } => Some(*part_bytes),
+            Layout::Sizes(sizes) => {
+                let (last, before) = sizes.split_last()?;
+                let first = *before.first().unwrap_or(last);
+                (before.iter().all(|size| *size == first) && *last <= first).then_some(first)
+            }
+        }
+    }
+
     /// Whether it is surely that.
     pub(super) fn is_sure(&self) -> bool {
         !matches!(self, Layout::Equal { is_sure: false, .. })

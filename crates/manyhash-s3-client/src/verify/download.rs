@@ -9,7 +9,7 @@ use manyhash::{Algorithm, Digest, HashFunction};
 use manyhash_s3::checksum::{self, ChecksumAlgorithm, RunningChecksum};
 
 /// A value of bytes that arrive in pieces.
-pub(super) struct Hashing<'a> {
+pub(crate) struct Hashing<'a> {
     engine: &'a Engine,
     running: Running,
     parts: Option<Parts>,
@@ -36,7 +36,7 @@ struct Parts {
 
 impl<'a> Hashing<'a> {
     /// Of an object of so many bytes. `None` if the value cannot be had of bytes in pieces.
-    pub(super) fn new(engine: &'a Engine, of: &Value, size: u64) -> Option<Hashing<'a>> {
+    pub(crate) fn new(engine: &'a Engine, of: &Value, size: u64) -> Option<Hashing<'a>> {
         let function = match of {
             Value::Whole(function) => *function,
             Value::Parts(algorithm, _) => Function::from(*algorithm),
@@ -60,7 +60,7 @@ impl<'a> Hashing<'a> {
         Some(Hashing { engine, running, parts })
     }
 
-    pub(super) async fn update(&mut self, mut bytes: Bytes) -> Result<(), JobError> {
+    pub(crate) async fn update(&mut self, mut bytes: Bytes) -> Result<(), JobError> {
         while let Some(parts) = &mut self.parts {
             let room = usize::try_from(parts.left).unwrap_or(usize::MAX);
             if bytes.len() < room {
@@ -82,7 +82,7 @@ impl<'a> Hashing<'a> {
         self.running.update(bytes).await
     }
 
-    pub(super) async fn finish(self) -> Result<Digest, JobError> {
+    pub(crate) async fn finish(self) -> Result<Digest, JobError> {
         match self.parts {
             None => self.running.finish().await,
             Some(parts) => Ok(value(&checksum::digest(parts.algorithm, &parts.values))),

@@ -114,6 +114,13 @@ impl Entry {
         self.size == Some(0) && (self.name.is_empty() || self.name.ends_with(b"/"))
     }
 
+    /// The name, path and bytes of a file.
+    #[cfg(feature = "http")]
+    pub(super) fn into_file(self) -> Option<(Vec<u8>, PathBuf, u64)> {
+        let Entry { name, size, place: Place::File(path), .. } = self else { return None };
+        Some((name, path, size?))
+    }
+
     /// What is claimed of its bytes.
     pub(super) fn claims(&self) -> Vec<Claim> {
         let claim = |(function, value): &(Function, Digest)| Claim {

@@ -56,7 +56,7 @@ impl Function {
     }
 
     /// The order in which functions are preferred: the strongest, and of two the one with more bits.
-    pub(super) fn rank(self) -> (Strength, usize) {
+    pub(crate) fn rank(self) -> (Strength, usize) {
         (self.strength(), self.digest_bytes())
     }
 
@@ -107,7 +107,7 @@ impl fmt::Display for Function {
 }
 
 /// The value of a checksum.
-pub(super) fn value(checksum: &Checksum) -> Digest {
+pub(crate) fn value(checksum: &Checksum) -> Digest {
     // Checksums are no longer than digests.
     Digest::from_bytes(checksum.as_bytes()).unwrap_or_default()
 }

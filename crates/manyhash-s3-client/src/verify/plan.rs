@@ -61,7 +61,7 @@ pub enum Value {
 
 impl Value {
     /// What it is of, for an object of so many bytes. `None` if these are no parts of it.
-    pub(super) fn form(&self, size: u64) -> Option<Form> {
+    pub(crate) fn form(&self, size: u64) -> Option<Form> {
         match self {
             Value::Whole(function) => Some(Form::Whole(*function)),
             Value::Parts(algorithm, layout) => {

@@ -276,6 +276,21 @@ fn walk(root: &Path, send: &mut dyn FnMut(io::Result<Item>) -> Option<()>) -> Op
     Some(())
 }
 
+/// A file's name, path and bytes; or the name of what cannot be looked at.
+#[cfg(feature = "http")]
+pub(crate) type Looked = Result<(Vec<u8>, PathBuf, u64), (Vec<u8>, io::Error)>;
+
+/// The files of a tree in the order of keys, for who uploads them.
+#[cfg(feature = "http")]
+pub(crate) fn files(root: &Path, send: &mut dyn FnMut(io::Result<Looked>) -> Option<()>) {
+    walk(root, &mut |item| {
+        send(item.map(|item| match item {
+            Item::Entry(entry) => entry.into_file().ok_or_else(|| (Vec::new(), io::ErrorKind::Other.into())),
+            Item::Unreadable(name, error) => Err((name, error)),
+        }))
+    });
+}
+
 fn named(path: &Path, what: &str) -> String {
     format!("{}: {what}", path.display())
 }

@@ -2,7 +2,7 @@
 
 mod changes;
 mod forms;
-mod memory;
+pub(crate) mod memory;
 mod properties;
 mod sides;
 

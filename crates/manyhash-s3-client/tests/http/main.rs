@@ -6,3 +6,5 @@ mod chain;
 mod faults;
 mod service;
 mod setup;
+mod transfer;
+mod transfer_faults;

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// How an object was uploaded.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Cuts {
+pub(crate) enum Cuts {
     Whole,
     /// Into parts of these sizes.
     Sizes(Vec<usize>),
@@ -22,41 +22,41 @@ pub(super) enum Cuts {
 
 impl Cuts {
     /// Into parts of so many bytes.
-    pub(super) fn every(part_bytes: usize, size: usize) -> Cuts {
+    pub(crate) fn every(part_bytes: usize, size: usize) -> Cuts {
         let count = size.div_ceil(part_bytes).max(1);
         Cuts::Sizes((0..count).map(|i| part_bytes.min(size - i * part_bytes)).collect())
     }
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Object {
-    pub(super) bytes: Vec<u8>,
-    pub(super) cuts: Cuts,
-    pub(super) checksum: Option<(ChecksumAlgorithm, ChecksumType)>,
-    pub(super) encryption: Option<Encryption>,
+pub(crate) struct Object {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) cuts: Cuts,
+    pub(crate) checksum: Option<(ChecksumAlgorithm, ChecksumType)>,
+    pub(crate) encryption: Option<Encryption>,
 }
 
 impl Object {
-    pub(super) fn new(bytes: &[u8]) -> Object {
+    pub(crate) fn new(bytes: &[u8]) -> Object {
         Object { bytes: bytes.to_vec(), cuts: Cuts::Whole, checksum: None, encryption: None }
     }
 
-    pub(super) fn cut(mut self, cuts: Cuts) -> Object {
+    pub(crate) fn cut(mut self, cuts: Cuts) -> Object {
         self.cuts = cuts;
         self
     }
 
-    pub(super) fn every(self, part_bytes: usize) -> Object {
+    pub(crate) fn every(self, part_bytes: usize) -> Object {
         let size = self.bytes.len();
         self.cut(Cuts::every(part_bytes, size))
     }
 
-    pub(super) fn checksum(mut self, algorithm: ChecksumAlgorithm, kind: ChecksumType) -> Object {
+    pub(crate) fn checksum(mut self, algorithm: ChecksumAlgorithm, kind: ChecksumType) -> Object {
         self.checksum = Some((algorithm, kind));
         self
     }
 
-    pub(super) fn encrypted(mut self, encryption: Encryption) -> Object {
+    pub(crate) fn encrypted(mut self, encryption: Encryption) -> Object {
         self.encryption = Some(encryption);
         self
     }
@@ -74,7 +74,7 @@ impl Object {
         parts
     }
 
-    pub(super) fn etag(&self) -> ETag {
+    pub(crate) fn etag(&self) -> ETag {
         let is_plain = matches!(self.encryption, None | Some(Encryption::S3));
         // A key of KMS leaves 32 digits that are no MD5.
         let salt: &[u8] = if is_plain { b"" } else { b"another" };
@@ -109,13 +109,13 @@ impl Object {
 
 /// What a service does not do as S3 does.
 #[derive(Clone, Debug)]
-pub(super) struct Quirks {
-    pub(super) page: usize,
-    pub(super) knows_part_numbers: bool,
-    pub(super) knows_attributes: bool,
-    pub(super) lists_algorithms: bool,
-    pub(super) tells_types: bool,
-    pub(super) attribute_parts_page: usize,
+pub(crate) struct Quirks {
+    pub(crate) page: usize,
+    pub(crate) knows_part_numbers: bool,
+    pub(crate) knows_attributes: bool,
+    pub(crate) lists_algorithms: bool,
+    pub(crate) tells_types: bool,
+    pub(crate) attribute_parts_page: usize,
 }
 
 impl Default for Quirks {
@@ -132,43 +132,43 @@ impl Default for Quirks {
 }
 
 /// What becomes of a key at its n-th request.
-pub(super) type Event = (String, u64, Option<Object>);
+pub(crate) type Event = (String, u64, Option<Object>);
 
 #[derive(Default)]
-pub(super) struct Memory {
-    pub(super) name: String,
-    pub(super) quirks: Quirks,
-    pub(super) objects: Mutex<BTreeMap<String, Object>>,
+pub(crate) struct Memory {
+    pub(crate) name: String,
+    pub(crate) quirks: Quirks,
+    pub(crate) objects: Mutex<BTreeMap<String, Object>>,
     /// Requests of objects that are still to change something, and how many of a key there were.
-    pub(super) events: Mutex<Vec<Event>>,
+    pub(crate) events: Mutex<Vec<Event>>,
     seen: Mutex<BTreeMap<String, u64>>,
     /// The number of the request that fails, and how.
-    pub(super) fails: Mutex<Option<(u64, RemoteErrorKind)>>,
+    pub(crate) fails: Mutex<Option<(u64, RemoteErrorKind)>>,
     requests: AtomicU64,
     /// Whether bodies break off after so many bytes.
-    pub(super) breaks: Mutex<Option<usize>>,
-    pub(super) is_reversed: AtomicBool,
-    pub(super) lists: AtomicU64,
-    pub(super) heads: AtomicU64,
-    pub(super) part_heads: AtomicU64,
-    pub(super) attributes: AtomicU64,
-    pub(super) reads: AtomicU64,
-    pub(super) read_bytes: AtomicU64,
+    pub(crate) breaks: Mutex<Option<usize>>,
+    pub(crate) is_reversed: AtomicBool,
+    pub(crate) lists: AtomicU64,
+    pub(crate) heads: AtomicU64,
+    pub(crate) part_heads: AtomicU64,
+    pub(crate) attributes: AtomicU64,
+    pub(crate) reads: AtomicU64,
+    pub(crate) read_bytes: AtomicU64,
 }
 
 impl Memory {
-    pub(super) fn new(objects: impl IntoIterator<Item = (&'static str, Object)>) -> Memory {
+    pub(crate) fn new(objects: impl IntoIterator<Item = (&'static str, Object)>) -> Memory {
         let objects = objects.into_iter().map(|(key, object)| (key.to_owned(), object)).collect();
         Memory { name: "bucket".to_owned(), objects: Mutex::new(objects), ..Memory::default() }
     }
 
-    pub(super) fn with(mut self, change: impl FnOnce(&mut Quirks)) -> Memory {
+    pub(crate) fn with(mut self, change: impl FnOnce(&mut Quirks)) -> Memory {
         change(&mut self.quirks);
         self
     }
 
     /// Requests so far: HEAD of objects, HEAD of parts, attributes, reads.
-    pub(super) fn asked(&self) -> [u64; 4] {
+    pub(crate) fn asked(&self) -> [u64; 4] {
         [&self.heads, &self.part_heads, &self.attributes, &self.reads].map(|count| count.load(Ordering::SeqCst))
     }
 
