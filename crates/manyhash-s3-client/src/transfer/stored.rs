@@ -111,7 +111,7 @@ mod tests {
         let own = ETag::new("abc");
         let whole = |bytes: &[u8]| ObjectChecksum::of_body(digest(ChecksumAlgorithm::Crc32, bytes));
         let parts = composite(ChecksumAlgorithm::Crc32, &[digest(ChecksumAlgorithm::Crc32, b"")]).unwrap();
-        let (right, wrong) = ([whole(b"")], [whole(b"1")]);
+        let (right, wrong, parts) = ([whole(b"")], [whole(b"1")], [parts]);
         let told = |size, etag, checksums, is_opaque| Told { size, etag, checksums, is_opaque };
         let due = Due { size: 0, etag: &md5, checksum: Some(&right[0]) };
         let plain = Due { checksum: None, ..due };
@@ -124,7 +124,7 @@ mod tests {
             (told(Some(0), Some(&md5), &right[..], false), due, "Full"),
             (told(None, Some(&md5), &[][..], false), due, "Proved"),
             (told(None, Some(&md5), &[][..], false), plain, "Full"),
-            (told(None, Some(&md5), &[parts][..], false), due, "Proved"),
+            (told(None, Some(&md5), &parts[..], false), due, "Proved"),
             (told(None, Some(&own), &right[..], false), due, "Proved"),
             (told(None, Some(&other), &right[..], true), due, "Proved"),
             (told(None, Some(&other), &[][..], true), due, "Encrypted"),

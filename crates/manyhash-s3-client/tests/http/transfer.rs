@@ -66,7 +66,7 @@ async fn every_checksum_there_and_back() {
         for length in [0, 1, 100_000, PART, 2 * PART + 77_777] {
             let content = noise(length, length as u64 + 1);
             fs::write(&path, &content).unwrap();
-            let key = format!("{algorithm:?}/{length}");
+            let key = format!("{choice:?}/{length}");
             let before = client.counts();
             let uploaded = uploader.file(&path, &key).await.unwrap();
             let checksum = algorithm.map(|algorithm| expected_checksum(algorithm, &content));
