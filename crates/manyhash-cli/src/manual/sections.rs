@@ -219,6 +219,14 @@ pub(super) fn of(page: &str) -> Option<Sections> {
                 ),
             ],
         ),
+        "manyhash-s3-download" => (
+            &[WELL, ("1", "Something was not downloaded; a message says what, and why."), PIPE],
+            ASKING,
+            &[
+                ("Download what is below a prefix:", "manyhash s3 download s3://bucket/photos restored"),
+                ("Download an object:", "manyhash s3 download s3://bucket/photos/1.jpg restored/one.jpg"),
+            ],
+        ),
         "manyhash-s3-etag" => (
             &[WELL, ("1", "A file could not be read, or does not have the ETag of --like."), PIPE],
             HASHING,
@@ -234,6 +242,27 @@ pub(super) fn of(page: &str) -> Option<Sections> {
             USUAL,
             ASKING,
             &[("Print the checksums of all objects below a prefix:", "manyhash s3 ls --checksums s3://bucket/photos/")],
+        ),
+        "manyhash-s3-sync" => (
+            &[WELL, ("1", "Something was not compared, uploaded or deleted; a message says what, and why."), PIPE],
+            ASKING,
+            &[
+                ("See what would be uploaded:", "manyhash s3 sync --dry-run photos s3://bucket/photos"),
+                ("Upload what the bucket has not, or otherwise:", "manyhash s3 sync photos s3://bucket/photos"),
+            ],
+        ),
+        "manyhash-s3-upload" => (
+            &[WELL, ("1", "Something was not uploaded, or was not found to be right; a message says what."), PIPE],
+            ASKING,
+            &[
+                ("Upload a directory:", "manyhash s3 upload photos s3://bucket/photos"),
+                (
+                    "Upload it with a list of what was uploaded, and verify the copy by that later:",
+                    "manyhash s3 upload --manifest SUMS photos s3://bucket/photos\n\
+                     manyhash s3 verify --download SUMS s3://bucket/photos",
+                ),
+                ("Upload what a program writes:", "tar c photos | manyhash s3 upload - s3://bucket/photos.tar"),
+            ],
         ),
         "manyhash-s3-verify" => (
             &[

@@ -1,6 +1,7 @@
 //! The service that buckets are at, and who asks it.
 
 use manyhash_s3_client::http::{Addressing, Client, Config, ConfigError, Identity, Options};
+use manysum::figures::count;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
@@ -77,5 +78,16 @@ impl Connection {
     /// A client of any bucket, if one was named.
     pub(super) fn client(&self) -> Option<&Client> {
         self.client.get()
+    }
+}
+
+/// How many requests were sent: `12 requests: 10 ListObjectsV2, 2 HeadObject`.
+pub(super) fn requests(client: &Client) -> String {
+    let counts = client.counts();
+    let kinds: Vec<String> = counts.requests.iter().map(|(operation, count)| format!("{count} {operation}")).collect();
+    let all = usize::try_from(counts.total()).unwrap_or(usize::MAX);
+    match kinds.is_empty() {
+        true => count(all, "request"),
+        false => format!("{}: {}", count(all, "request"), kinds.join(", ")),
     }
 }

@@ -5,7 +5,7 @@ mod findings;
 mod kept;
 mod shown;
 
-use super::connection::{Connection, ConnectionArguments};
+use super::connection::{Connection, ConnectionArguments, requests};
 use super::sides::{Context, Named};
 use findings::Findings;
 use futures_util::StreamExt;
@@ -15,7 +15,6 @@ use manyhash_s3_client::http::Client;
 use manyhash_s3_client::verify::{Estimate, LocalFiles, Settings, Side, State, estimate, verify};
 use manysum::cache::{Cache, CacheOptions};
 use manysum::console::{Console, reason};
-use manysum::figures::count;
 use manysum::name;
 use manysum::progress::When;
 use shown::Shown;
@@ -223,17 +222,6 @@ fn say_state(console: &mut Console, arguments: &VerifyArguments, error: &io::Err
     let path = arguments.state.as_ref().map(|path| path.as_os_str().to_owned()).unwrap_or_default();
     console.about(name::bytes(&path), &reason(error));
     true
-}
-
-/// How many requests were sent: `12 requests: 10 ListObjectsV2, 2 HeadObject`.
-fn requests(client: &Client) -> String {
-    let counts = client.counts();
-    let kinds: Vec<String> = counts.requests.iter().map(|(operation, count)| format!("{count} {operation}")).collect();
-    let all = usize::try_from(counts.total()).unwrap_or(usize::MAX);
-    match kinds.is_empty() {
-        true => count(all, "request"),
-        false => format!("{}: {}", count(all, "request"), kinds.join(", ")),
-    }
 }
 
 /// Says what a comparison takes.

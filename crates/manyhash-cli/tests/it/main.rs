@@ -16,6 +16,8 @@ mod s3;
 #[cfg(unix)]
 mod s3_like;
 #[cfg(unix)]
+mod s3_transfer;
+#[cfg(unix)]
 mod s3_verify;
 mod serve;
 mod simulate;

@@ -68,16 +68,32 @@ impl Bucket {
         });
     }
 
-    fn s3(&self, root: &Path, arguments: &[&str]) -> Outcome {
+    pub(crate) fn s3(&self, root: &Path, arguments: &[&str]) -> Outcome {
         let mut command = assert_cmd::cargo::cargo_bin_cmd!("manyhash");
         self.tell(&mut command);
         run(command, root, &[&["s3"], arguments].concat(), b"")
     }
 
+    /// What a client of the bucket comes to.
+    pub(crate) fn ask<T>(&self, ask: impl AsyncFnOnce(&Client) -> T) -> T {
+        self.runtime.block_on(ask(&self.client))
+    }
+
     /// Tells a program of the service, and of nothing else.
     pub(crate) fn tell(&self, command: &mut assert_cmd::Command) {
+        command.envs(self.variables()).env_remove("AWS_PROFILE").env_remove("AWS_SESSION_TOKEN");
+        command.env_remove("AWS_CA_BUNDLE");
+    }
+
+    /// The same for a program that is not waited for.
+    pub(crate) fn tell_std(&self, command: &mut std::process::Command) {
+        command.envs(self.variables()).env_remove("AWS_PROFILE").env_remove("AWS_SESSION_TOKEN");
+        command.env_remove("AWS_CA_BUNDLE");
+    }
+
+    fn variables(&self) -> [(&str, &str); 7] {
         let Bucket { endpoint, credentials, .. } = self;
-        for (name, value) in [
+        [
             ("AWS_ACCESS_KEY_ID", credentials.access_key()),
             ("AWS_SECRET_ACCESS_KEY", credentials.secret_key()),
             ("AWS_ENDPOINT_URL_S3", endpoint),
@@ -85,10 +101,7 @@ impl Bucket {
             ("AWS_CONFIG_FILE", "/dev/null"),
             ("AWS_SHARED_CREDENTIALS_FILE", "/dev/null"),
             ("AWS_EC2_METADATA_DISABLED", "true"),
-        ] {
-            command.env(name, value);
-        }
-        command.env_remove("AWS_PROFILE").env_remove("AWS_SESSION_TOKEN").env_remove("AWS_CA_BUNDLE");
+        ]
     }
 
     #[track_caller]
@@ -101,17 +114,17 @@ impl Bucket {
 }
 
 /// Bytes that no two parts have in common.
-fn bytes(length: usize) -> Vec<u8> {
+pub(crate) fn bytes(length: usize) -> Vec<u8> {
     (0..length as u64).map(|i| (i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8).collect()
 }
 
-fn write(root: &Path, name: &str, bytes: &[u8]) {
+pub(crate) fn write(root: &Path, name: &str, bytes: &[u8]) {
     let path = root.join(name);
     fs::create_dir_all(path.parent().expect("a directory")).expect("directories");
     fs::write(path, bytes).expect("a file");
 }
 
-const MIB: usize = 1 << 20;
+pub(crate) const MIB: usize = 1 << 20;
 
 /// A tree, and a bucket with the same under `p/`.
 fn same() -> (TempDir, Bucket) {

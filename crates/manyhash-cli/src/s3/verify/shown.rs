@@ -1,17 +1,13 @@
 //! How far a comparison has come, in a line on standard error that is gone when it is done.
 
-use console::Term;
-use indicatif::{ProgressBar, ProgressDrawTarget};
-use manysum::progress::{When, style};
+use crate::s3::bar::bar;
+use indicatif::ProgressBar;
+use manysum::progress::When;
 use manysum::quote::quote;
-use std::io::{self, IsTerminal};
 use std::time::Duration;
 
 /// Between two drawings.
 const INTERVAL: Duration = Duration::from_millis(100);
-
-/// Redraws a second at most.
-const RATE: u8 = 10;
 
 /// What is shown, if anything is.
 pub(super) struct Shown(Option<ProgressBar>);
@@ -19,17 +15,9 @@ pub(super) struct Shown(Option<ProgressBar>);
 impl Shown {
     /// What is shown at such times.
     pub(super) fn new(when: When) -> Shown {
-        let target = match when {
-            When::Never => return Shown(None),
-            When::Auto if !io::stderr().is_terminal() => return Shown(None),
-            When::Auto => ProgressDrawTarget::stderr_with_hz(RATE),
-            // indicatif draws on terminals only, unless it is told that something is like one.
-            When::Always => ProgressDrawTarget::term_like_with_hz(Box::new(Term::stderr()), RATE),
-        };
-        let bar = ProgressBar::with_draw_target(None, target);
-        bar.set_style(style("{human_pos} names, {per_sec}: {wide_msg}"));
-        bar.enable_steady_tick(INTERVAL);
-        Shown(Some(bar))
+        let bar = bar(when, None, "{human_pos} names, {per_sec}: {wide_msg}");
+        bar.iter().for_each(|bar| bar.enable_steady_tick(INTERVAL));
+        Shown(bar)
     }
 
     /// The line, for whoever writes others to the same terminal.
