@@ -14,6 +14,10 @@ fn names(argument: &Arg) -> Option<Vec<&'static str>> {
     match argument.get_id().as_str() {
         "algorithm" => Some(HashFunction::all().map(HashFunction::name).collect()),
         "checksums" => Some(ChecksumAlgorithm::ALL.into_iter().map(ChecksumAlgorithm::name).collect()),
+        "checksum" => {
+            let names = ChecksumAlgorithm::ALL.into_iter().map(ChecksumAlgorithm::lower_case_name);
+            Some(["auto", "none"].into_iter().chain(names).collect())
+        }
         // Of the tools that are about lanes.
         "algorithms" | "hash" => Some(Algorithm::ALL.iter().map(|algorithm| algorithm.name()).collect()),
         _ => None,

@@ -177,7 +177,8 @@ fn only_where_nothing_is() {
     let messages = s3(&bucket, root, &["upload", "--if-none-match", "a", "b", "s3://bucket"], 1, "");
     assert!(messages.contains("a: there is an object already"), "{messages}");
     assert!(messages.contains("2 objects: 0 uploaded, 1 same, 1 failed"), "{messages}");
-    s3(&bucket, root, &["upload", "a", "b", "s3://bucket"], 0, "");
+    let messages = s3(&bucket, root, &["upload", "--progress", "always", "a", "b", "s3://bucket"], 0, "");
+    assert!(messages.contains("2 objects: 2 uploaded"), "{messages}");
     s3(&bucket, root, &["verify", "--no-cache", ".", "s3://bucket"], 0, "");
 }
 

@@ -7,6 +7,7 @@ use manyhash_s3::etag;
 use manyhash_s3_client::local;
 use manyhash_s3_client::transfer::{ChecksumChoice, Error, Uploaded, Uploader};
 use std::fs;
+use std::num::NonZeroU64;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tempfile::TempDir;
@@ -345,6 +346,31 @@ async fn services_that_refuse_checksums() {
         .await;
     assert!(uploaded.unwrap_err().to_string().contains("BadDigest"));
     assert_eq!(count(&got, Kind::Put), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn ten_thousand_parts() {
+    let subject = Subject::new(29_999);
+    let md5s: Vec<_> = subject.content.chunks(3).map(|part| manyhash::Md5::digest(part)).collect();
+    let (etag, crc) = (etag::multipart(&md5s), digest(ChecksumAlgorithm::Crc64Nvme, &subject.content));
+    let right = right(etag.clone(), crc.to_string(), subject.content.len());
+    let fake = Fake::start(move |_, got| right(got)).await;
+    let mut settings = settings(ChecksumChoice::Auto);
+    settings.part_bytes = NonZeroU64::new(3);
+    let uploader = Uploader::new(client(&fake.endpoint(), |_| {}).await, settings).unwrap();
+    let uploaded = uploader.file(&subject.path, "k").await.unwrap();
+    assert_eq!((uploaded.parts, uploaded.etag.as_str()), (Some(10_000), &*etag));
+    assert_eq!(uploaded.checksum.unwrap().checksum, crc);
+    let got = fake.got();
+    assert_eq!(count(&got, Kind::Part), 10_000);
+    let complete = got.iter().find(|got| kind(got) == Kind::Complete).unwrap();
+    assert_eq!(complete.header("x-amz-checksum-crc64nvme"), Some(&*crc.to_string()));
+    assert_eq!(complete.header("x-amz-mp-object-size"), Some("29999"));
+    // In the order of their numbers.
+    let text = complete.text();
+    let numbers =
+        text.split("<PartNumber>").skip(1).map(|part| part.split('<').next().unwrap().parse::<u32>().unwrap());
+    assert!(numbers.eq(1..=10_000));
 }
 
 #[tokio::test(flavor = "multi_thread")]
