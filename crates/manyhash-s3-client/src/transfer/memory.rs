@@ -42,10 +42,16 @@ impl Memory {
         // Never closed, so there is always a permit in the end.
         let permit = self.room.clone().acquire_many_owned(units).await.ok();
         let idle = if bytes < REUSED { None } else { self.idle().pop() };
-        let mut buffer = idle.filter(|idle| (bytes..=bytes.saturating_mul(2)).contains(&idle.capacity()));
-        let mut bytes_of = buffer.take().unwrap_or_else(|| Vec::with_capacity(bytes));
-        bytes_of.resize(bytes, 0);
-        Buffer { bytes: bytes_of, memory: self.clone(), _permit: permit }
+        let fitting = idle.filter(|idle| (bytes..=bytes.saturating_mul(2)).contains(&idle.capacity()));
+        let bytes = match fitting {
+            Some(mut idle) => {
+                idle.resize(bytes, 0);
+                idle
+            }
+            // The system has zeros.
+            None => vec![0; bytes],
+        };
+        Buffer { bytes, memory: self.clone(), _permit: permit }
     }
 
     fn idle(&self) -> std::sync::MutexGuard<'_, Vec<Vec<u8>>> {

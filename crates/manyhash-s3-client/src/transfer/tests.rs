@@ -206,8 +206,7 @@ async fn what_is_damaged_leaves_nothing() {
         for wrong in [&flipped, &shorter, &longer].into_iter().take(if has_ranges { 2 } else { 3 }) {
             let directory = tempfile::tempdir().unwrap();
             let lying = Arc::new(Lying(Memory::new([("k", object.clone())]), wrong.clone()));
-            let mut settings = DownloadSettings::default();
-            settings.allow_unverified = true;
+            let settings = DownloadSettings { allow_unverified: true, ..DownloadSettings::default() };
             let downloader = Downloader::new(lying, settings).unwrap();
             let error = downloader.object("k", directory.path(), Path::new("f")).await.unwrap_err();
             assert!(matches!(error, Error::Damaged { .. }), "{error}");

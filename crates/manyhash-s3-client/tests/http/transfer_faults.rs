@@ -351,7 +351,7 @@ async fn services_that_refuse_checksums() {
 #[tokio::test(flavor = "multi_thread")]
 async fn ten_thousand_parts() {
     let subject = Subject::new(29_999);
-    let md5s: Vec<_> = subject.content.chunks(3).map(|part| manyhash::Md5::digest(part)).collect();
+    let md5s: Vec<_> = subject.content.chunks(3).map(manyhash::Md5::digest).collect();
     let (etag, crc) = (etag::multipart(&md5s), digest(ChecksumAlgorithm::Crc64Nvme, &subject.content));
     let right = right(etag.clone(), crc.to_string(), subject.content.len());
     let fake = Fake::start(move |_, got| right(got)).await;
