@@ -4,6 +4,7 @@
 //! - [`verify`]: whether two sides hold the same bytes, found out with as few requests as can be.
 //! - [`remote`]: a bucket, whatever sends the requests.
 //! - `http`: a client of S3 over HTTP, behind the feature `http`, which is on by default.
+//! - `transfer`: files moved to buckets and back, each compared with what was computed, behind the same feature.
 #![forbid(unsafe_code)]
 
 #[cfg(feature = "http")]
