@@ -14,6 +14,8 @@ mod manual;
 mod no_threads;
 mod s3;
 #[cfg(unix)]
+mod s3_bucket;
+#[cfg(unix)]
 mod s3_like;
 #[cfg(unix)]
 mod s3_transfer;

@@ -2,7 +2,7 @@
 #![cfg(unix)]
 
 use crate::common::{Outcome, directory, run};
-use crate::s3_verify::Bucket;
+use crate::s3_bucket::Bucket;
 use manyhash::Algorithm;
 use std::fs;
 use std::path::Path;

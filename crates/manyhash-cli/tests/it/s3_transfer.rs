@@ -1,7 +1,7 @@
 //! `manyhash s3 upload`, `download` and `sync` against a server on this machine.
 
 use crate::common::{Outcome, directory, manysum, run};
-use crate::s3_verify::{Bucket, MIB, bytes, write};
+use crate::s3_bucket::{Bucket, MIB, bytes, write};
 use manyhash_s3_client::http::Proof;
 use manyhash_s3_client::remote::Remote;
 use serde_json::Value;
