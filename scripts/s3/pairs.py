@@ -31,14 +31,16 @@ NAMES = [
     *("a b", "a+b", "a%20b", "%", "%2F", "!*'()", "?&=#", "~", "\\", "\"<>&'", "-", "--help", ".hidden", "s3:", "[a]{b}|^`$;,@"),
     # Composed and not; two bytes, three, four; the last before the surrogates' and the first after, which UTF-16 has first.
     *("\u00e9", "e\u0301", "ü/日本/𝄞", "\ufb01", "\ud7ff", "\ue000", "\uffee", "\U00010000", "\U0010fffd"),
-    # What XML cannot hold, and lines that are none.
-    *("\x01\x1f\x7f", "\ufffe\uffff", "\u2028\u2029\x85"),
+    # Lines that are none.
+    "\u2028\u2029\x85",
     # Right to left, no width, no break.
     *("א\u202e", "a\u200bb", "a\u00a0b", "\ufeff"),
     *("tab\tname", "new\nline", "return\rline", " ", "trailing ", "x" * 255, "/".join(["y" * 100] * 10)),
     # `-` and `.` are before the slash.
     *("d/in", "d-", "d.txt", "d0", "D"),
 ]
+# Names that XML cannot hold. Lists encode them as URLs do.
+NOT_IN_XML = ["\x01\x1f\x7f", "\ufffe\uffff"]
 
 
 def s3(server: Server, **settings):
