@@ -44,6 +44,9 @@ const FAILED: u8 = 1;
 /// checksum are unverified, unless --download compares their bytes. Objects of no bytes whose keys end in a slash stand
 /// for directories, and are passed over unless both sides are buckets. Symbolic links in a directory are not followed.
 ///
+/// What S3 tells of an object is believed, and its bytes are not read where that decides, not even with --download. To find
+/// bytes that have decayed in the service's store, compare with a list of SHA-256 digests, with --download.
+///
 /// Checksums of 32 and 64 bits find accidental changes. MD5 and SHA-1 also find changes that somebody makes to an object,
 /// but not two objects that somebody made together. --json tells for each name what was compared.
 ///
