@@ -29,6 +29,16 @@ pub fn escape(name: &[u8], line: &mut Vec<u8>) {
     }
 }
 
+/// Appends `name` to `line`, which it begins: escaped after a backslash, if it has to be.
+pub fn begin(name: &[u8], line: &mut Vec<u8>) {
+    if is_needed(name) {
+        line.push(b'\\');
+        escape(name, line);
+    } else {
+        line.extend_from_slice(name);
+    }
+}
+
 /// The name that was escaped as `escaped`; none if it holds a NUL, or a backslash before anything but `n`, `r` or `\`.
 pub fn unescape(escaped: &[u8]) -> Option<Vec<u8>> {
     let mut name = Vec::with_capacity(escaped.len());

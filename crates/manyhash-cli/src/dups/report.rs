@@ -25,11 +25,10 @@ pub(super) fn text(group: &Group, is_first: bool, zero: bool) -> Vec<u8> {
     text.push(end);
     for path in [&group.files[0].path].into_iter().chain(group.duplicate_names()) {
         let name = bytes(path);
-        if !zero && escape::is_needed(name) {
-            text.push(b'\\');
-            escape::escape(name, &mut text);
-        } else {
+        if zero {
             text.extend_from_slice(name);
+        } else {
+            escape::begin(name, &mut text);
         }
         text.push(end);
     }

@@ -157,11 +157,10 @@ impl MatchArguments {
     /// The line of a file.
     fn line(&self, name: &[u8], status: Status) -> Vec<u8> {
         let mut line = Vec::with_capacity(name.len() + 16);
-        if !self.zero && escape::is_needed(name) {
-            line.push(b'\\');
-            escape::escape(name, &mut line);
-        } else {
+        if self.zero {
             line.extend_from_slice(name);
+        } else {
+            escape::begin(name, &mut line);
         }
         if !self.known && !self.unknown {
             line.extend_from_slice(b": ");

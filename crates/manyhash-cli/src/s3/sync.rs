@@ -189,12 +189,7 @@ impl Syncing<'_> {
     ) -> io::Result<()> {
         if !self.arguments.options.saying.json {
             let mut line = Vec::new();
-            if escape::is_needed(name) {
-                line.push(b'\\');
-                escape::escape(name, &mut line);
-            } else {
-                line.extend_from_slice(name);
-            }
+            escape::begin(name, &mut line);
             let reason = reason.as_ref().map_or(String::new(), |reason| format!(": {reason}"));
             line.extend_from_slice(format!(": {what}{reason}").replace(['\n', '\r'], " ").as_bytes());
             line.push(b'\n');

@@ -93,12 +93,7 @@ fn number(state: &State) -> usize {
 
 fn text(name: &[u8], state: &State, word: &str) -> Vec<u8> {
     let mut line = Vec::new();
-    if escape::is_needed(name) {
-        line.push(b'\\');
-        escape::escape(name, &mut line);
-    } else {
-        line.extend_from_slice(name);
-    }
+    escape::begin(name, &mut line);
     line.extend_from_slice(format!(": {word}").as_bytes());
     if let State::Unverified(why) = state {
         // A service's own words could have lines.
