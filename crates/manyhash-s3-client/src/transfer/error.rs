@@ -25,7 +25,7 @@ pub enum Error {
     #[error(transparent)]
     Hashing(#[from] JobError),
     /// The object was to be new, and is not.
-    #[error("there is an object already, which has other bytes")]
+    #[error("there is an object already, which is not known to have the same bytes")]
     ObjectExists,
     /// The service has something else than what was sent.
     #[error("what the service has is not what was sent: {reason}; do not rely on the object, and upload it again")]

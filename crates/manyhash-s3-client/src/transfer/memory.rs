@@ -41,9 +41,7 @@ impl Memory {
         let units = u32::try_from(bytes.div_ceil(UNIT)).unwrap_or(u32::MAX).clamp(1, self.units);
         // Never closed, so there is always a permit in the end.
         let permit = self.room.clone().acquire_many_owned(units).await.ok();
-        let idle = if bytes < REUSED { None } else { self.idle().pop() };
-        let fitting = idle.filter(|idle| (bytes..=bytes.saturating_mul(2)).contains(&idle.capacity()));
-        let bytes = match fitting {
+        let bytes = match self.reuse(bytes) {
             Some(mut idle) => {
                 idle.resize(bytes, 0);
                 idle
@@ -52,6 +50,19 @@ impl Memory {
             None => vec![0; bytes],
         };
         Buffer { bytes, memory: self.clone(), _permit: permit }
+    }
+
+    /// Takes an idle buffer with room for so many bytes and not much more, if there is one. Those that are left must fit in
+    /// the room that is free, so that all memory together is no more than was asked for.
+    fn reuse(&self, bytes: usize) -> Option<Vec<u8>> {
+        let mut idle = self.idle();
+        let fits = |buffer: &Vec<u8>| bytes >= REUSED && (bytes..=bytes.saturating_mul(2)).contains(&buffer.capacity());
+        let fitting = idle.iter().rposition(fits).map(|at| idle.swap_remove(at));
+        let free = self.room.available_permits().saturating_mul(UNIT);
+        while idle.iter().map(Vec::capacity).sum::<usize>() > free {
+            idle.pop();
+        }
+        fitting
     }
 
     fn idle(&self) -> std::sync::MutexGuard<'_, Vec<Vec<u8>>> {
@@ -113,6 +124,7 @@ mod tests {
         assert_eq!(&third.freeze()[..], [1]);
         assert!(tokio::time::timeout(Duration::from_millis(20), memory.take(5 << 20)).await.is_err());
         drop(second);
-        assert_eq!(memory.take(5 << 20).await.as_ref().len(), 5 << 20);
+        let all = memory.take(5 << 20).await;
+        assert_eq!((all.as_ref().len(), memory.idle().len()), (5 << 20, 0));
     }
 }
